@@ -1,6 +1,6 @@
 /**
- * Asks all workers of a bench for what they have measured since the last time; each answers on the channel of answers (their
- * programs are the files watched-worker.ts).
+ * Requests from all workers of a bench their measurements since the previous request. Workers answer on the channel
+ * "answers"; their programs are the files watched-worker.ts.
  */
 export function createLooks<Look>(workers: number): () => Promise<readonly Look[]> {
   const asking = new BroadcastChannel("looks");

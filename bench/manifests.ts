@@ -1,7 +1,7 @@
 /** Objects of the namespace of a bench. */
 export const namespace = "bench";
 
-/** A Service and its endpoint, a port of this machine. */
+/** A Service with one endpoint, which is a port of this machine. */
 export function service(name: string, port: number, appProtocol?: string): readonly object[] {
   const own = { name: "main", ...(appProtocol !== undefined && { appProtocol }) };
   return [
@@ -17,7 +17,7 @@ export function service(name: string, port: number, appProtocol?: string): reado
   ];
 }
 
-/** What an object has beside its type and name. */
+/** The fields of an object other than its type and name. */
 type Parts = { readonly labels?: object; readonly annotations?: object } & Readonly<Record<string, unknown>>;
 
 export const object = (

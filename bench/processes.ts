@@ -1,4 +1,4 @@
-/** Processes that benches start, what they cost, and how they end. */
+/** Processes that benches start: their start, their cost and their end. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -7,17 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The processes and folders that are there now, with the signal that ends each process. */
+/** The running processes, with the signal that ends each of them. */
 const running = new Map<ChildProcess, "SIGTERM" | "SIGKILL">();
 const folders = new Set<string>();
-/** Exit codes as a shell gives them to what a signal has ended. */
+/** Exit codes that a shell reports for a process ended by a signal. */
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;
 let isWatching = false;
 let isEnding = false;
 
 /**
- * Ends a process when SIGINT or SIGTERM ends this one, which a terminal may have sent to both and a supervisor has not; `signal`: how.
- * Returns the process.
+ * Ends a process with `signal` when SIGINT or SIGTERM ends this one. A terminal sends these signals to both
+ * processes, but a supervisor does not. Returns the process.
  */
 export function endTogether<Child extends ChildProcess>(
   child: Child,
@@ -31,10 +31,10 @@ export function endTogether<Child extends ChildProcess>(
   return child;
 }
 
-/** Whether the logs and profiles of a run stay behind (`KEEP=1`). */
+/** Whether the logs and profiles of a run are kept (`KEEP=1`). */
 export const areLogsKept = process.env["KEEP"] === "1";
 
-/** Makes a folder `svc-gateway-<name>-…` that is removed by `removeFolder`, or when a signal ends this process unless it `isKept`. */
+/** Creates a folder `svc-gateway-<name>-…`. Unless it `isKept`, it is also removed when a signal ends this process. */
 export function temporaryFolder(name: string, parent = tmpdir(), isKept = false): string {
   watchSignals();
   const folder = mkdtempSync(join(parent, `svc-gateway-${name}-`));
@@ -53,14 +53,14 @@ function watchSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end(codes[signal]));
 }
 
-/** Ends all processes, removes the folders, and exits. A second signal kills what the first one has not ended yet. */
+/** Ends all processes, removes the folders, and exits. A second signal kills the processes that have not ended yet. */
 async function end(code: number): Promise<void> {
   if (isEnding) {
     for (const child of running.keys()) child.kill("SIGKILL");
     return;
   }
   isEnding = true;
-  // The run fails without its processes, and may end this process before all of them have ended.
+  // Without its processes the run fails, which must not end this process before all of them have ended.
   process.setUncaughtExceptionCaptureCallback(() => undefined);
   process.on("exit", () => {
     for (const child of running.keys()) child.kill("SIGKILL");
@@ -71,7 +71,10 @@ async function end(code: number): Promise<void> {
   process.exit(code);
 }
 
-/** Starts a command pinned to processors, such as `0` or `0-3`, which ends with this process. Its output goes nowhere, but for errors. */
+/**
+ * Starts a command pinned to processors, such as `0` or `0-3`, which ends with this process. Only its errors are
+ * shown.
+ */
 export function startPinned(
   cpus: string,
   command: string,
@@ -86,7 +89,7 @@ export function startPinned(
   );
 }
 
-/** Ports that nothing listens on, all different: several runs on one machine do not meet. */
+/** Distinct ports on which no process listens, so that several runs on one machine do not conflict. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));
@@ -95,7 +98,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Waits until something accepts on the port; throws after `seconds`. */
+/** Waits until a process accepts connections on the port; throws after `seconds`. */
 export async function waitForPort(port: number, seconds = 60): Promise<void> {
   const endMs = performance.now() + seconds * 1000;
   while (performance.now() < endMs) {
@@ -114,7 +117,7 @@ export async function waitForPort(port: number, seconds = 60): Promise<void> {
   throw new Error(`no process listens on port ${port}`);
 }
 
-/** Processor time of a process and its children in seconds, from the scheduler's own account. */
+/** Processor time of a process and its children in seconds, as accounted by the scheduler. */
 export function cpuSeconds(pid: number): number {
   let nanoseconds = 0;
   for (const id of withChildren(pid)) {
@@ -153,7 +156,7 @@ function tasksOf(pid: number): readonly string[] {
 export const isInstalled = (command: string): boolean =>
   spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
 
-/** Ends a process and waits for it; it is killed when that takes three seconds. */
+/** Ends a process and waits for it; kills it after three seconds. */
 export async function stop(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");

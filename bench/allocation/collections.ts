@@ -1,9 +1,12 @@
 type Sums = { bytes: number; count: number; pauseMs: number };
 
-/** Isolate, length of the pause in milliseconds and bytes allocated since the last collection, of a line of `--trace-gc-nvp`. */
+/**
+ * Matches a line of `--trace-gc-nvp`: the isolate, the pause in milliseconds, and the bytes allocated since the
+ * previous collection.
+ */
 const collection = /^\[\d+:(0x[\da-f]+).*?\bpause=([\d.]+).*?\ballocated=(\d+)/;
 
-/** The collections of a process by isolate, out of what V8 writes with `--trace-gc-nvp`. */
+/** Counts the garbage collections of a process by isolate, from the output of V8 with `--trace-gc-nvp`. */
 export class Collections {
   private readonly byIsolate = new Map<string, Sums>();
   private rest = "";
@@ -14,12 +17,12 @@ export class Collections {
     for (const line of lines) this.add(line);
   }
 
-  /** Begins to count from here on. */
+  /** Resets the counts. */
   forget(): void {
     this.byIsolate.clear();
   }
 
-  /** What the isolate that allocated most did: the worker. */
+  /** The sums of the isolate that allocated the most bytes, which is the worker. */
   ofBusiest(): Sums {
     const sorted = [...this.byIsolate.values()].toSorted((a, b) => b.bytes - a.bytes);
     return sorted[0] ?? { bytes: 0, count: 0, pauseMs: 0 };

@@ -1,7 +1,8 @@
 /**
- * The bytes that a worker allocates for each small request of HTTP/1.1: `make bench-allocation`. Unlike times, they hardly depend
- * on what else the machine does. BASELINE=<git ref> compares another commit of this proxy, FLAGS="--x y" sets flags of it,
- * SECONDS the time of the load. Processors, routes, backend and load are those of bench/compare. See docs/benchmarks.md.
+ * Measures the bytes that a worker allocates for each small HTTP/1.1 request: `make bench-allocation`. Unlike times,
+ * they hardly depend on the other load of the machine. BASELINE=<git ref> compares another commit of this proxy,
+ * FLAGS="--x y" sets flags of it, and SECONDS sets the duration of the load. Processors, routes, backend and load are
+ * those of bench/compare. See docs/benchmarks.md.
  */
 import { spawn } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -25,7 +26,7 @@ const root = resolve(import.meta.dirname, "../..");
 const seconds = Number(process.env["SECONDS"] ?? 4);
 const flags = process.env["FLAGS"]?.split(" ") ?? [];
 const { BASELINE: baseline } = process.env;
-/** Long enough that all of the request path is compiled. */
+/** Long enough for the whole request path to be compiled. */
 const warmUpSeconds = 5;
 
 async function measure(name: string, checkout: string, setup: Setup): Promise<void> {

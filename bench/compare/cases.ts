@@ -1,4 +1,4 @@
-/** What is measured. Ratios between subjects of one run are the figures to quote; see docs/benchmarks.md. */
+/** The cases that are measured. Quote the ratios between subjects of one run; see docs/benchmarks.md. */
 import { streamLength } from "./grpc.ts";
 import { grpcCalls, h2load } from "./loads/h2load.ts";
 import { fixedRate } from "./loads/latency.ts";
@@ -10,13 +10,13 @@ import { grpcHost, usual, type Variant } from "./setup.ts";
 export type Case = {
   readonly name: string;
   readonly title: string;
-  /** What a load counts: per second of processor time, where the case measures nothing else. */
+  /** The unit that a load counts, reported per second of processor time unless the case has `values`. */
   readonly unit: string;
   readonly load: Load;
   readonly variant: Variant;
-  /** Values to report in place of what a second of processor time gives: the lower, the better. */
+  /** Names of measured values that are reported instead of units per second of processor time; lower is better. */
   readonly values?: readonly string[];
-  /** One run is enough: it measures no time. */
+  /** Set if one run is enough because the case does not measure time. */
   readonly once?: true;
 };
 

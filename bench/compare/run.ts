@@ -1,4 +1,7 @@
-/** Runs the cases of one variant: all subjects at once on one processor, of which one is under load at a time. */
+/**
+ * Runs the cases of one variant: all subjects run simultaneously on one processor, but only one at a time is under
+ * load.
+ */
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -22,7 +25,10 @@ import type { Subject } from "./subjects/subject.ts";
 type Pace = { readonly rounds: number; readonly seconds: number };
 type Running = { readonly name: string; readonly target: Target };
 
-/** The processor of subjects, or as many as they have workers: those behind the one of the loads. */
+/**
+ * The processors of subjects: one for a single worker; for several, all except that of the loads if there are more
+ * than two.
+ */
 function cpusFor(workers: number): string {
   if (workers === 1) return "0";
   const last = availableParallelism() - 1;
@@ -39,7 +45,7 @@ export async function measureVariant(
   const { variant } = first;
   const shared = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const folder = temporaryFolder("bench", shared);
-  // The workers of a server that root starts may be another user's.
+  // If root starts a server, its workers may run as another user.
   chmodSync(folder, 0o755);
   const started: ChildProcess[] = [];
   const start = (...args: Parameters<typeof startPinned>): number => {
@@ -60,7 +66,7 @@ export async function measureVariant(
       const [http = 0, https = 0, h2c = 0] = await freePorts(3);
       const own = join(folder, subject.name);
       const setup: Setup = { variant, folder: own, tls, backendPort, grpcBackendPort, token };
-      // Most take both protocols on one port, and those that do not listen on the third.
+      // Most subjects accept both protocols on one port, and do not listen on the third.
       const ports = { http, https, h2c: subject.splitsProtocols === true ? h2c : http };
       const command = subject.configure(setup, ports);
       if (command === undefined) continue;
@@ -79,15 +85,15 @@ export async function measureVariant(
   }
 }
 
-/** A second that is so much better than all before it shows that code is still being compiled. */
+/** A second with a rate higher than all before by this factor shows that code is still being compiled. */
 const growthRatio = 1.1;
-/** Seconds without growth after which a subject counts as steady: one may be slow for another reason. */
+/** Seconds without growth after which a subject counts as steady; a single one may be slow for another reason. */
 const steadySeconds = 2;
 const maxWarmUpSeconds = 6;
 
 /**
- * Puts a subject under load until its rate grows no more, within a bound: code is compiled while it runs, and the first cases would
- * measure that.
+ * Puts a subject under load until its rate stops growing, within a time limit. Code is compiled while it runs, which
+ * the first cases would measure otherwise.
  */
 async function warmUp({ load }: Case, target: Target): Promise<void> {
   let best = 0;
@@ -110,7 +116,7 @@ async function measure(
   const samples = new Map<string, Sample[]>(running.map(({ name }) => [name, []]));
   if (one.once !== true) for (const { target } of running) await warmUp(one, target);
   for (let round = 0; round < (one.once === true ? 1 : rounds); round++) {
-    // Each round begins with another, so that none always follows the same one.
+    // Each round begins with a different subject, so that no subject always follows the same one.
     for (let step = 0; step < running.length; step++) {
       const subject = running[(step + round) % running.length];
       if (subject === undefined) continue;

@@ -1,4 +1,7 @@
-/** What every subject of the bench serves: the same routes to the same backends, with the same work for each request. */
+/**
+ * The configuration that every subject of the bench serves: the same routes to the same backends, with the same work
+ * for each request.
+ */
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, generateKeyPairSync, sign, type JsonWebKey } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -11,9 +14,12 @@ export type Variant = {
   readonly paths: number;
   readonly accessLog: boolean;
   readonly workers: number;
-  /** A rate limit, a token check, and two changed headers on every route of `benchHost`. */
+  /** Whether every route of `benchHost` has a rate limit, a token check, and two changed headers. */
   readonly features: boolean;
-  /** Every request is traced, and its spans are sent by OTLP over HTTP to the backend, which takes them as any request. */
+  /**
+   * Whether every request is traced. The spans are sent by OTLP over HTTP to the backend, which accepts them as any
+   * request.
+   */
   readonly tracing: boolean;
 };
 
@@ -27,30 +33,33 @@ export const usual: Variant = {
 };
 
 export const hostName = (index: number): string => `h${index}.example.com`;
-/** The host that requests go to; it exists in every variant, and also serves `/bytes` for bodies of any size. */
+/** The host of the requests. It exists in every variant, and also serves `/bytes` for bodies of any size. */
 export const benchHost = hostName(0);
-/** All its requests go to the gRPC backend. */
+/** The host of which all requests are sent to the gRPC backend. */
 export const grpcHost = "grpc.example.com";
-/** Answered by the backend with an empty body, which is what a collector says that took all spans. */
+/**
+ * The path of exported spans. The backend answers with an empty body, which means that a collector accepted all
+ * spans.
+ */
 export const spansPath = "/bytes/0";
 export const benchPath = "/svc0/items/123?x=1";
 
 export type Certificate = { readonly certificate: string; readonly key: string };
 
-/** What subjects are started with. */
+/** The parameters with which subjects are started. */
 export type Setup = {
   readonly variant: Variant;
-  /** For configuration, logs and temporary files; of this subject alone. */
+  /** The folder for configuration, logs and temporary files of this subject only. */
   readonly folder: string;
-  /** Files in PEM, for all hosts. */
+  /** PEM files, for all hosts. */
   readonly tls: Certificate;
   readonly backendPort: number;
-  /** HTTP/2 with prior knowledge. */
+  /** The port for HTTP/2 with prior knowledge. */
   readonly grpcBackendPort: number;
   readonly token: TokenIssuer;
 };
 
-/** Where a subject listens. Plain HTTP/1.1 and HTTP/2 with prior knowledge may be one port. */
+/** The ports on which a subject listens. Plain HTTP/1.1 and HTTP/2 with prior knowledge may share one. */
 export type Ports = { readonly http: number; readonly h2c: number; readonly https: number };
 
 /** A certificate for all hosts of the bench, with an ECDSA key on P-256. */
@@ -74,7 +83,7 @@ export const readPem = ({
   key: readFileSync(key, "utf8"),
 });
 
-/** Signs the token that requests carry in the variant with features. */
+/** Signs the token of requests in the variant with features. */
 export type TokenIssuer = {
   readonly issuer: string;
   readonly jwks: { readonly keys: readonly JsonWebKey[] };
@@ -96,7 +105,7 @@ export function createTokenIssuer(): TokenIssuer {
   };
 }
 
-/** Fields as a browser sends them; without Host. */
+/** The fields that a browser sends, without Host. */
 export const browserHeaders: readonly string[] = [
   "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
   "Accept: text/html,application/json;q=0.9,*/*;q=0.8",

@@ -1,4 +1,4 @@
-/** A real API server without a node: etcd and kube-apiserver from the programs of the test cluster (e2e/cluster). */
+/** A real API server without a node: etcd and kube-apiserver, as built for the test cluster (e2e/cluster). */
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { accessSync, constants, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const programs = (): string =>
     "bin",
   );
 
-/** The programs that are not built yet. */
+/** The programs that have not been built yet. */
 export const missingPrograms = (): readonly string[] =>
   ["etcd", "kube-apiserver"]
     .map((name) => join(programs(), name))
@@ -37,7 +37,7 @@ export const missingPrograms = (): readonly string[] =>
       }
     });
 
-/** Starts both; they end with the namespace that they run in. `KUBECONFIG` leads to the server from then on. */
+/** Starts etcd and the API server; they end with the namespace that they run in. Sets `KUBECONFIG` for this server. */
 export async function startApiServer(folder: string): Promise<ApiClient> {
   mkdirSync(folder, { recursive: true });
   startProgram(folder, "etcd", [
@@ -109,7 +109,7 @@ async function tryConnect(folder: string): Promise<ApiClient | undefined> {
   });
   process.env["KUBECONFIG"] = writeSecret(folder, "kubeconfig", text);
   const client = await createApiClient(loadKubeConfig());
-  // Ready means that its own objects, such as the namespace "default", are there.
+  // The server is ready when its own objects, such as the namespace "default", exist.
   const ready = await client.call("/api/v1/namespaces/default", { timeoutMs: 2_000 });
   if (ready.ok) return client;
   await client.close();

@@ -6,7 +6,7 @@ const concurrency = 48;
 
 type Creation = { readonly path: string; readonly body: object };
 
-/** Creates the applications of the range `from` (included) to `to`, three objects each. */
+/** Creates the applications from `from` (inclusive) to `to` (exclusive), with three objects each. */
 export async function createApplications(client: ApiClient, from: number, to: number): Promise<void> {
   const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
   const namespaces = [...new Set(indexes.map(namespaceOf))];
@@ -26,7 +26,7 @@ function objectsOf(index: number): readonly Creation[] {
   ];
 }
 
-/** Creates objects, several at a time; what exists already is left as it is. */
+/** Creates objects, several at a time; existing ones are not modified. */
 export async function createAll(client: ApiClient, creations: readonly Creation[]): Promise<void> {
   const rest = creations.values();
   const work = async (): Promise<void> => {
@@ -40,7 +40,7 @@ export async function createAll(client: ApiClient, creations: readonly Creation[
   await Promise.all(Array.from({ length: concurrency }, work));
 }
 
-/** Path of an application's object. */
+/** The API paths of the objects of an application. */
 export const pathOf = {
   ingress: (index: number): string => `${collections.ingresses(namespaceOf(index))}/${appName(index)}`,
   slice: (index: number): string => `${collections.slices(namespaceOf(index))}/${appName(index)}-x7k2p`,

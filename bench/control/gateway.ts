@@ -9,7 +9,7 @@ import { installNamespace } from "./objects.ts";
 export type Gateway = {
   readonly name: string;
   readonly pid: number;
-  /** What it has logged so far, line by line. */
+  /** The entries that the process has logged so far. */
   log(): readonly Readonly<Record<string, unknown>>[];
   stop(): Promise<void>;
 };
@@ -23,7 +23,10 @@ export type GatewayOptions = {
 
 const program = resolve(import.meta.dirname, "../../dist/svc-gateway");
 const readyLimitMs = 120_000;
-/** As config/chart/templates sets them, and the heap that Node gives a controller under the memory limit there. */
+/**
+ * The Node.js options that config/chart/templates sets, and the heap size that Node.js gives a controller under its
+ * memory limit.
+ */
 const nodeOptions = {
   controller: "--max-semi-space-size=8 --max-old-space-size=512",
   proxy: "--max-semi-space-size=4",
@@ -74,7 +77,7 @@ async function waitUntilReady(child: ChildProcess, port: number, describe: () =>
   }
 }
 
-/** Resident memory now and at its highest, in MB. */
+/** The current and the peak resident memory, in MB. */
 export function memoryOf(pid: number): { readonly rss: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const field = (name: string): number =>
@@ -82,7 +85,7 @@ export function memoryOf(pid: number): { readonly rss: number; readonly peak: nu
   return { rss: field("VmRSS"), peak: field("VmHWM") };
 }
 
-/** The value of a family without labels, or the sum of its series. */
+/** The value of a metric family without labels, or the sum of its series. */
 export async function metricOf(healthPort: number, family: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${healthPort + 1}/metrics`)).text();
   return text

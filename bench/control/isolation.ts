@@ -1,12 +1,12 @@
 /**
- * Namespaces of one's own: the run has its own network, whose one interface carries an address that an EndpointSlice may
- * name, and its own processes, all of which end with the run, however that ends.
+ * Linux namespaces for a run. It has its own network, in which one interface has an address that an EndpointSlice may
+ * contain, and its own processes, which all end with the run, however that ends.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { endTogether } from "../processes.ts";
 
-/** The address of everything in the run's network besides loopback. Nothing outside can reach it, or be reached. */
+/** The address of all components in the network of the run, apart from loopback. It is not reachable from outside. */
 export const address = "10.253.0.1";
 
 const marker = "BENCH_CONTROL_INSIDE";
@@ -14,7 +14,7 @@ const definitionsMarker = "BENCH_CONTROL_DEFINITIONS";
 
 export const isInside = (): boolean => process.env[marker] !== undefined;
 
-/** Runs this program again in namespaces of its own; its exit code, or 2 when there can be none. */
+/** Runs this program again in its own namespaces. Returns its exit code, or 2 if they cannot be created. */
 export async function runInside(folder: string, definitions: string): Promise<number> {
   const asRoot = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
   const own = [...asRoot, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
@@ -23,7 +23,7 @@ export async function runInside(folder: string, definitions: string): Promise<nu
     stdio: "inherit",
     env: { ...process.env, [marker]: folder, [definitionsMarker]: definitions },
   });
-  // It ignores the signals that end others, and takes all processes inside with it.
+  // The child ignores the signals that end other processes. Killing it ends all processes inside.
   endTogether(child, "SIGKILL");
   const [code] = (await Promise.race([
     once(child, "exit"),
@@ -35,10 +35,10 @@ export async function runInside(folder: string, definitions: string): Promise<nu
 /** The folder of the run. */
 export const runFolder = (): string => process.env[marker] ?? "";
 
-/** A folder with the definitions of the Gateway API, which inside could not be fetched. */
+/** A folder with the definitions of the Gateway API, which cannot be downloaded inside the namespaces. */
 export const definitionsFolder = (): string => process.env[definitionsMarker] ?? "";
 
-/** Brings the network of the run up. */
+/** Enables the network of the run. */
 export function openNetwork(): void {
   const commands = [
     ["link", "set", "lo", "up"],

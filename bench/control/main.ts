@@ -1,6 +1,7 @@
 /**
- * How fast a change reaches clients, and what a controller of a large cluster needs: `serve controller` and
- * `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See docs/scale.md.
+ * Measures how fast a change reaches clients, and the resources that a controller of a large cluster needs: `serve
+ * controller` and `serve proxy --shared` as processes, on a real kube-apiserver and etcd without a node. See
+ * docs/scale.md.
  */
 import { gatewayApiDefinitions } from "../../e2e/deploy/gateway-api-definitions.ts";
 import { areLogsKept, isInstalled, removeFolder, temporaryFolder } from "../processes.ts";
@@ -13,7 +14,7 @@ const limitMs = 20 * 60_000;
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Prepares namespaces and a folder for the run, and takes away what it leaves. */
+/** Prepares namespaces and a folder for the run, and removes the folder afterwards unless logs are kept. */
 async function outside(): Promise<number> {
   const commands = ["unshare", "ip"].filter((command) => !isInstalled(command));
   const programs = missingPrograms();
@@ -50,6 +51,6 @@ async function inside(): Promise<number> {
   }
 }
 
-// What still runs inside ends with its namespace.
+// Processes that still run inside end with their namespace.
 if (isInside()) process.exit(await inside());
 process.exitCode = await outside();

@@ -1,4 +1,4 @@
-/** What is measured while controller and proxy run: how long a change takes. */
+/** Measurements of the time that a change takes, made while controller and proxy run. */
 import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../operator/src/sources/kubernetes/api-client.ts";
@@ -6,13 +6,13 @@ import { pathOf } from "./fill.ts";
 import { collections, hostOf, httpRoute, ingress, namespaceOf, newIngress, slice } from "./objects.ts";
 import type { Subscriber } from "./subscriber.ts";
 
-/** Milliseconds since the change was sent. */
+/** Milliseconds between sending a change and each of its effects, one value per change. */
 export type Times = {
-  /** The API server has answered. */
+  /** Until the API server answers. */
   readonly answered: number[];
-  /** The delta has arrived at a subscriber. */
+  /** Until the delta arrives at a subscriber. */
   readonly published: number[];
-  /** The first request was answered 200. */
+  /** Until a request is answered 200. */
   readonly served: number[];
 };
 
@@ -25,10 +25,10 @@ export type MeasureOptions = {
 
 const manager = { fieldManager: "bench", force: true };
 const serveLimitMs = 20_000;
-/** Builds are at least this far apart in a controller that is left alone. */
+/** The least time between two builds of an otherwise idle controller. */
 const restMs = 60;
 
-/** A kind of which new objects are applied, each with a host of its own. */
+/** A kind of object that is applied in the measurement, each object with a host of its own. */
 export type Applied = {
   readonly collection: (namespace: string) => string;
   readonly object: (name: string, host: string, ofApp: number) => object;
@@ -37,7 +37,7 @@ export type Applied = {
 export const ingresses: Applied = { collection: collections.ingresses, object: newIngress };
 export const httpRoutes: Applied = { collection: collections.routes, object: httpRoute };
 
-/** Applies new objects one after the other, and waits until each is served. */
+/** Applies new objects sequentially, and waits until each is served. */
 export async function measureApplies(
   options: MeasureOptions,
   { collection, object }: Applied,
@@ -64,7 +64,7 @@ export async function measureApplies(
   return times;
 }
 
-/** Asks every millisecond until the answer is 200. */
+/** Sends requests at intervals of one millisecond until the status is 200. */
 async function firstSuccess(agent: Agent, port: number, host: string): Promise<number> {
   const endMs = performance.now() + serveLimitMs;
   while (performance.now() < endMs) {
@@ -74,7 +74,7 @@ async function firstSuccess(agent: Agent, port: number, host: string): Promise<n
   throw new Error(`${host} is not served`);
 }
 
-/** The status of an answer. */
+/** The status of the response to one request. */
 export const statusOf = (agent: Agent, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request({ agent, host: "127.0.0.1", port, headers: { host } });
@@ -86,7 +86,7 @@ export const statusOf = (agent: Agent, port: number, host: string): Promise<numb
     sent.end();
   });
 
-/** Changes objects one after the other: in turn the paths of an Ingress, and the endpoints of a Service. */
+/** Changes objects sequentially, alternating between the paths of an Ingress and the endpoints of a Service. */
 export async function measureChanges(
   { client, subscriber, applications }: Omit<MeasureOptions, "proxyPort">,
   count: number,
@@ -123,7 +123,7 @@ export async function measureChanges(
   return result;
 }
 
-/** Server-side apply, as `kubectl apply --server-side` sends it. */
+/** Sends a server-side apply, as `kubectl apply --server-side` does. */
 export async function apply(client: ApiClient, path: string, body: object): Promise<void> {
   const applied = await client.call(path, { method: "PATCH", patch: "apply", query: manager, body });
   if (!applied.ok) throw new Error(`apply ${path}: ${applied.error.status} ${applied.error.message}`);

@@ -1,4 +1,4 @@
-/** The world under test: applications with a Service, an EndpointSlice and an Ingress each, as people apply them. */
+/** The objects under test: applications with a Service, an EndpointSlice and an Ingress each, as users apply them. */
 import { firstInternalPort } from "../../operator/src/translate/gateway/scopes/ports.ts";
 import { address } from "./isolation.ts";
 
@@ -11,7 +11,7 @@ export const namespaceOf = (index: number): string => `team-${Math.floor(index /
 export const appName = (index: number): string => `app-${index}`;
 export const hostOf = (index: number): string => `app-${index}.example.com`;
 
-/** Where objects of each kind are created. */
+/** API paths under which objects of each kind are created. */
 export const collections = {
   namespaces: "/api/v1/namespaces",
   serviceAccounts: `/api/v1/namespaces/${installNamespace}/serviceaccounts`,
@@ -45,7 +45,10 @@ export const service = (index: number): object => ({
   spec: { clusterIP: "None", ports: [{ name: "http", port: 80, targetPort: backendPort }] },
 });
 
-/** What the controller of Kubernetes writes for a Service with two pods; the second is not ready. */
+/**
+ * The EndpointSlice that the controller of Kubernetes writes for a Service with two pods; the second is not ready by
+ * default.
+ */
 export const slice = (index: number, isSecondReady = false): object => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
@@ -69,7 +72,7 @@ const endpoint = (index: number, pod: number, ip: string, ready: boolean): objec
   targetRef: { kind: "Pod", namespace: namespaceOf(index), name: `${appName(index)}-5d9c7b6f4-${pod}` },
 });
 
-/** An Ingress as `kubectl apply` leaves it: with a copy of itself in an annotation. */
+/** An Ingress in the form that `kubectl apply` writes, with a copy of itself in an annotation. */
 export function ingress(index: number, paths: readonly string[] = ["/", "/api"]): object {
   const declared = {
     ...ingressType,
@@ -93,7 +96,7 @@ export function ingress(index: number, paths: readonly string[] = ["/", "/api"])
   };
 }
 
-/** An Ingress for a Service that is there already. */
+/** An Ingress for an existing Service. */
 export const newIngress = (name: string, host: string, ofApp: number): object => ({
   ...ingressType,
   metadata: { name, namespace: namespaceOf(ofApp) },
@@ -118,7 +121,7 @@ const ingressSpec = (host: string, serviceName: string, paths: readonly string[]
   ],
 });
 
-/** The port that the shared proxies bind for the only listener of Gateways: the first of those for that. */
+/** The port that the shared proxies bind for the only listener of Gateways: the first internal port. */
 export const gatewayPort = firstInternalPort;
 export const gatewayName = "edge";
 export const routeHostOf = (index: number): string => `route-${index}.example.org`;
@@ -143,7 +146,7 @@ export const gateway = {
   },
 };
 
-/** An HTTPRoute for a Service that is there already; `edit` is what an edit of it changes. */
+/** An HTTPRoute for an existing Service; `edit` is the part that an edit changes. */
 export const httpRoute = (name: string, host: string, ofApp: number, edit = 0): object => ({
   apiVersion: gatewayApi,
   kind: "HTTPRoute",

@@ -1,14 +1,14 @@
-/** Figures as lines and as a table. */
+/** Figures, printed as lines and as a table. */
 
 export type Figure = {
   readonly what: string;
   readonly value: number;
   readonly unit: "ms" | "MB" | "s" | "";
-  /** The upper limit of the value; without one it is shown for comparison. */
+  /** The upper limit of the value. Without it, the value is shown for comparison only. */
   readonly target?: number;
 };
 
-/** The value below which this share of all values is. */
+/** The value that is not exceeded by this share of all values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
@@ -20,7 +20,7 @@ const format = ({ value, unit }: Pick<Figure, "value" | "unit">): string =>
 export const figureLine = (figure: Figure): string =>
   `${figure.what}: ${format(figure)}${figure.target === undefined ? "" : ` (target ${figure.target} ${figure.unit})`}`;
 
-/** A table in Markdown, as docs/scale.md takes it. */
+/** A Markdown table in the form that docs/scale.md uses. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.what,

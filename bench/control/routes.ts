@@ -1,4 +1,7 @@
-/** What is measured with HTTPRoutes: one Gateway with many of them, and what clients see while they are edited. */
+/**
+ * Measurements with HTTPRoutes: one Gateway with many routes, and the responses that clients get while routes are
+ * edited.
+ */
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../operator/src/sources/kubernetes/api-client.ts";
@@ -17,9 +20,9 @@ import {
 } from "./objects.ts";
 
 const statusLimitMs = 60_000;
-/** Of all routes of a namespace at once, on a machine that is busy with other things. */
+/** The time limit for deleting all routes of a namespace, on a machine that is busy with other work. */
 const deleteLimitMs = 120_000;
-/** Requests that are under way at any time. */
+/** The number of requests in flight at any time. */
 const connections = 8;
 const editors = 4;
 
@@ -39,7 +42,7 @@ export const createRoutes = (client: ApiClient, from: number, to: number): Promi
     })),
   );
 
-/** Milliseconds until the Gateway says that so many routes are attached. */
+/** The milliseconds until the status of the Gateway reports this number of attached routes. */
 export async function untilAttached(client: ApiClient, count: number): Promise<number> {
   type Status = { readonly listeners?: readonly { readonly attachedRoutes: number }[] };
   const startedMs = performance.now();
@@ -55,7 +58,10 @@ export async function untilAttached(client: ApiClient, count: number): Promise<n
 
 export type EditFigures = { readonly requests: number; readonly failed: number };
 
-/** Edits that many routes one after the other while all of them are asked for; counts answers that are not 200. */
+/**
+ * Edits this number of routes, several at a time, while clients send requests to all of them. Counts responses other
+ * than 200.
+ */
 export async function editUnderLoad(client: ApiClient, count: number): Promise<EditFigures> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let requests = 0;
@@ -82,7 +88,7 @@ export async function editUnderLoad(client: ApiClient, count: number): Promise<E
   return { requests, failed };
 }
 
-/** Takes all routes of the first so many applications away, and the Gateway. */
+/** Deletes the Gateway, and all HTTPRoutes in the namespaces of the first `applications` applications. */
 export async function removeRoutes(client: ApiClient, applications: number): Promise<void> {
   const namespaces = new Set(Array.from({ length: applications }, (_, index) => namespaceOf(index)));
   for (const namespace of namespaces) await remove(client, collections.routes(namespace));

@@ -1,4 +1,4 @@
-/** The run itself, inside its namespaces. */
+/** The run itself, inside its Linux namespaces. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join, resolve } from "node:path";
@@ -22,12 +22,15 @@ import { figureLine, percentile, type Figure } from "./report.ts";
 import { createGateway, createRoutes, editUnderLoad, removeRoutes, untilAttached } from "./routes.ts";
 import { startSubscriber } from "./subscriber.ts";
 
-/** Ingresses present when new ones are applied, and those of the large cluster. */
+/** The number of Ingresses that exist when new ones are applied; `many` is that of the large cluster. */
 const few = 3_000;
 const many = Number(process.env["INGRESSES"] ?? 10_000);
 const applies = Number(process.env["APPLIES"] ?? 120);
 const changes = 60;
-/** HTTPRoutes of one Gateway when its status is looked at, and how many of them are edited under load. */
+/**
+ * The number of HTTPRoutes of one Gateway when its status is read, and of those edited under load while `manyRoutes`
+ * exist.
+ */
 const attachedRoutes = 1_000;
 const manyRoutes = 3_000;
 
@@ -40,7 +43,9 @@ const settleMs = 5_000;
 
 type Identity = { readonly tokenPath: string; readonly trustPath: string };
 
-/** Runs everything and gives the figures; `printLine` takes each of them, and each step, as it comes. */
+/**
+ * Runs all measurements and returns the figures. `printLine` receives each figure and each step when it is available.
+ */
 export async function runBenchmark(
   folder: string,
   printLine: (line: string) => void,
@@ -164,7 +169,7 @@ const changeFigures = (kind: string, { answered, published }: Omit<Times, "serve
   },
 ];
 
-/** What an installation has besides its processes. */
+/** Creates the objects that an installation needs besides its processes. */
 async function install(client: ApiClient): Promise<void> {
   const folders = [resolve(import.meta.dirname, "../../crds"), definitionsFolder()];
   const definitions = folders.flatMap((folder) =>
@@ -204,7 +209,7 @@ const startProxy = (folder: string, { tokenPath, trustPath }: Identity): Promise
     },
   });
 
-/** What a kubelet mounts into the pod of a proxy. */
+/** Writes the files that a kubelet mounts into the pod of a proxy. */
 async function writeIdentity(client: ApiClient, folder: string): Promise<Identity> {
   const token = await client.call<{ readonly status: { readonly token: string } }>(
     `${collections.serviceAccounts}/${proxyAccount}/token`,
@@ -220,7 +225,9 @@ async function writeIdentity(client: ApiClient, folder: string): Promise<Identit
   return paths;
 }
 
-/** The leader writes a status into each Ingress; changes are measured when it has nothing else to do. */
+/**
+ * Waits until the leader has written a status into each Ingress, so that changes are measured on an idle controller.
+ */
 async function untilStatusesAreWritten(count: number): Promise<void> {
   for (let last = -1; ;) {
     const reconciled = await metricOf(controllerHealthPort, "svc_controller_reconcile_total");
@@ -230,7 +237,7 @@ async function untilStatusesAreWritten(count: number): Promise<void> {
   }
 }
 
-/** What the log says of the first table: nothing was known from before. */
+/** The duration of the first build, for which no earlier result could be reused, from the log. */
 function firstBuildMs(controller: Gateway): number {
   const line = controller.log().find(({ message }) => message === "snapshot published");
   return Number(line?.["duration_ms"]);

@@ -1,4 +1,4 @@
-/** A proxy that only notes when updates arrive: the moment at which a delta is published. */
+/** A proxy that only records the times at which updates arrive, which is when a delta is published. */
 import { silentLogger } from "../../common/src/telemetry/logger.ts";
 import { discoveryClientMetrics } from "../../common/src/telemetry/metric-declarations.ts";
 import { createMetricSet } from "../../common/src/telemetry/metric-set.ts";
@@ -8,9 +8,9 @@ import { createDiscoveryClient } from "../../proxy/src/source/discovery-client.t
 import { installNamespace } from "./objects.ts";
 
 export type Subscriber = {
-  /** Resolves with the time (`performance.now()`) of the first update after this call that carries one of the keys. */
+  /** Resolves with the time (`performance.now()`) of the first update after this call that contains one of the keys. */
   nextUpdate(key: (key: string) => boolean): Promise<number>;
-  /** Resolves with the next full update: it has subscribed to a controller. */
+  /** Resolves with the next full update, which follows a new subscription to a controller. */
   nextFull(): Promise<void>;
   stop(): Promise<void>;
 };

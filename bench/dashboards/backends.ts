@@ -1,4 +1,7 @@
-/** The backends of manifests.yaml: healthy, failing, slow, and what is not HTTP; and a server of key sets. */
+/**
+ * The backends of manifests.yaml: healthy, failing and slow ones, others with protocols other than HTTP, and a server
+ * of key sets.
+ */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -22,7 +25,7 @@ const answer: RequestListener = (request, response) => {
   else response.end("shop");
 };
 
-/** Starts them at an address; they end with the process. */
+/** Starts the backends at an address; they end with the process. */
 export async function startBackends(
   address: string,
   identity: { readonly certificatePem: string; readonly keyPem: string },

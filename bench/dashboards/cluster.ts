@@ -21,26 +21,31 @@ import {
 import { fixedObjects } from "../soak/manifests.ts";
 
 export type RunCluster = {
-  /** What the backends of manifests.yaml serve over TLS. */
+  /** The certificate of the backends of manifests.yaml that use TLS. */
   readonly identity: ExampleCertificates;
   /** Creates or replaces objects. */
   put(objects: readonly object[]): void;
-  /** Waits for what a kubelet mounts into the pods of proxies, and gives the paths of it. */
+  /**
+   * Waits for the token and the trust bundle that a kubelet mounts into the pods of proxies, and returns their paths.
+   */
   proxyIdentity(): Promise<{ readonly tokenPath: string; readonly trustPath: string }>;
-  /** The ports that proxies bind for the Gateway, by those that its clients use; empty before the controller has said. */
+  /**
+   * The ports that proxies bind for the Gateway, by those that its clients use; empty until the controller has
+   * assigned them.
+   */
   gatewayPorts(): ReadonlyMap<number, number>;
 };
 
 const dayMs = 24 * 60 * 60_000;
 
-/** Hosts with TLS. Their certificates end in 4, 12 and 28 days. */
+/** Hosts with TLS. Their certificates expire in 4, 12 and 28 days. */
 const hosts = [
   { name: "pay", dnsNames: ["pay.example.com"], daysAgo: 25 },
   { name: "mail", dnsNames: ["mail.example.com"], daysAgo: 17 },
   { name: "cdn", dnsNames: ["cdn.example.com", "*.cdn.example.com"], daysAgo: 1 },
 ] as const;
 
-/** Starts it. `KUBECONFIG` leads there from then on, and Node.js of later processes trusts the server of key sets. */
+/** Starts the cluster. Sets `KUBECONFIG`, and makes Node.js of later processes trust the server of key sets. */
 export async function startCluster(folder: string): Promise<RunCluster> {
   mkdirSync(folder, { recursive: true });
   const cluster = await startFakeCluster({
@@ -77,7 +82,7 @@ function putAll(cluster: FakeCluster, objects: readonly object[]): void {
     const kind = (object as Stored).kind as KindName;
     const version = apiVersionOf(kind);
     const group = version.includes("/") ? "/apis" : "/api";
-    // An API server says when an object was created: the order of Gateways and routes follows from it.
+    // An API server sets the time at which an object was created, which determines the order of Gateways and routes.
     const { metadata } = object as Stored;
     cluster.put(`${group}/${version}/${definitionOf(kind).plural}`, {
       ...object,

@@ -1,6 +1,6 @@
 /**
- * Draws the dashboards of the chart for the documentation: two controllers and two shared proxies with the traffic of
- * the soak, and with requests that fail, are scraped by a real Prometheus, which then answers the queries of every
+ * Draws the dashboards of the chart for the documentation. Two controllers and two shared proxies, with the traffic
+ * of the soak and with failing requests, are scraped by a real Prometheus, which then answers the queries of every
  * panel. See docs/operations.md, "Monitoring".
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -56,6 +56,6 @@ async function inside(): Promise<number> {
   }
 }
 
-// What still runs inside ends with its namespace.
+// Processes that still run inside end with their namespace.
 if (isInside()) process.exit(await inside());
 process.exitCode = await outside();

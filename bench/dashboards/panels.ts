@@ -1,9 +1,9 @@
-/** Reads a dashboard of the chart and asks Prometheus what its panels ask. */
+/** Reads a dashboard of the chart and sends the queries of its panels to Prometheus. */
 import type { DashboardData, GridPlace, Line, PanelData } from "../../scripts/pictures/dashboard/data.ts";
 import { scrapeSeconds, type Series } from "./prometheus.ts";
 import type { Recording } from "./run.ts";
 
-/** What is read of a dashboard, which Grafana's own builders have written (scripts/monitoring/board.ts). */
+/** The part of a dashboard that is read here. Grafana's own builders wrote it (scripts/monitoring/board.ts). */
 type Dashboard = {
   readonly title: string;
   readonly description: string;
@@ -39,16 +39,16 @@ type Dashboard = {
   }[];
 };
 
-/** The points of a line: a picture is no wider. */
+/** The number of points in a line, which the width of a picture limits. */
 const points = 60;
 
-/** What Grafana takes for a value without thresholds. */
+/** The thresholds that Grafana uses for a value without any. */
 const defaultThresholds = [
   { value: undefined, color: "green" },
   { value: 80, color: "red" },
 ];
 
-/** The dashboard with everything chosen. Throws when Prometheus rejects a query. */
+/** Reads the dashboard with every choice selected. Throws when Prometheus rejects a query. */
 export async function readDashboard(json: string, recording: Recording): Promise<DashboardData> {
   const read = JSON.parse(json) as Dashboard;
   const { from, to } = recording;
@@ -104,7 +104,10 @@ const lineOf = ({ labels, points: values }: Series, legend: string): Line => ({
   points: values,
 });
 
-/** A query with its variables as Grafana sends it: everything is chosen, and a rate looks back four scrapes at least. */
+/**
+ * A query with its variables replaced as Grafana does it: every choice is selected, and a rate covers at least four
+ * scrapes.
+ */
 function interpolated(expr: string, board: Dashboard, stepSeconds: number): string {
   const rateSeconds = Math.max(4 * scrapeSeconds, stepSeconds + scrapeSeconds);
   let query = expr.replaceAll("$__rate_interval", `${rateSeconds}s`);
@@ -113,7 +116,7 @@ function interpolated(expr: string, board: Dashboard, stepSeconds: number): stri
   return query;
 }
 
-/** The values of a label, as `label_values(selector, label)` of a variable asks for them. */
+/** The values of a label, which `label_values(selector, label)` of a variable requests. */
 async function offeredValues(
   query: string,
   board: Dashboard,

@@ -1,4 +1,4 @@
-/** A Prometheus that scrapes the processes of the run with the labels that the chart's monitors give them. */
+/** A Prometheus that scrapes the processes of the run and adds the labels that the monitors of the chart add. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,7 +11,7 @@ export const scrapeSeconds = 2;
 
 export type Pod = { readonly name: string; readonly adminPort: number };
 
-/** A series: its labels, and points of seconds since 1970 and value. */
+/** A series with its labels, and its points as pairs of seconds since 1970 and value. */
 export type Series = {
   readonly labels: Readonly<Record<string, string>>;
   readonly points: readonly (readonly [seconds: number, value: number])[];
@@ -20,7 +20,7 @@ export type Series = {
 export type Alert = { readonly name: string; readonly state: string };
 
 export type Prometheus = {
-  /** Throws with what Prometheus says of a query that it rejects. */
+  /** Queries a range; rejects with the message of Prometheus if it rejects the query. */
   range(
     query: string,
     fromSeconds: number,
@@ -32,7 +32,7 @@ export type Prometheus = {
   alerts(): Promise<readonly Alert[]>;
 };
 
-/** Starts one with the chart's rules. It ends with the namespace that it runs in. */
+/** Starts Prometheus with the rules of the chart. It ends with the Linux namespace that it runs in. */
 export async function startPrometheus(
   folder: string,
   namespace: string,

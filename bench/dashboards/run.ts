@@ -1,4 +1,4 @@
-/** The run itself, inside its namespaces: two controllers, two shared proxies, Prometheus, and traffic. */
+/** The run itself, inside its Linux namespaces: two controllers, two shared proxies, Prometheus, and traffic. */
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import { startGateway, type Gateway } from "../control/gateway.ts";
@@ -33,7 +33,7 @@ export type Recording = {
   readonly to: number;
 };
 
-/** Plays everything for `seconds`; the processes end with the namespace. */
+/** Runs all traffic and faults for `seconds`; the processes end with the namespace. */
 export async function record(
   folder: string,
   seconds: number,
@@ -140,7 +140,7 @@ async function restartBackends(
   }
 }
 
-/** A proxy that stops for a while and so falls behind, and the leader that is replaced. */
+/** Stops a proxy for a while, so that it falls behind, and then replaces the leader. */
 async function misfortunes(
   folder: string,
   leader: Gateway,

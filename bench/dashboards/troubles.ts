@@ -1,4 +1,4 @@
-/** Clients whose requests are refused or fail, and those of TCP and UDP: what the soak has none of. */
+/** Traffic that the soak does not have: clients whose requests are refused or fail, and clients of TCP and UDP. */
 import { createSocket } from "node:dgram";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -7,7 +7,7 @@ import { around, pause } from "../soak/stage.ts";
 
 export type Target = {
   readonly host: string;
-  /** Ports of the proxies by the port of the Gateway that clients use. */
+  /** Ports of the proxies, by the port of the Gateway that clients use. */
   readonly ports: ReadonlyMap<number, number>;
   readonly signal: AbortSignal;
 };
@@ -24,7 +24,7 @@ const passwordOf = (user: string, password: string): Readonly<Record<string, str
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
 });
 
-/** A token that is well formed and whose key is unknown. */
+/** A well-formed token with an unknown key. */
 const token = ["eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ", "eyJpc3MiOiJhIn0", "c2ln"].join(".");
 
 const visits: readonly Visit[] = [
@@ -41,7 +41,7 @@ const visits: readonly Visit[] = [
   { host: "office.example.com", everyMs: 2000 },
 ];
 
-/** Runs them all until the end. Nothing is judged: failures are what they are for. */
+/** Runs all clients until the end. Failures are the purpose of this traffic, so no response is checked. */
 export async function runTroubles(target: Target): Promise<void> {
   const { host, ports, signal } = target;
   const repeat = async (everyMs: number, play: () => void): Promise<void> => {
@@ -69,18 +69,18 @@ function ask(address: string, port: number, { host, path = "/", headers = {}, bo
   sent.end(Buffer.alloc(bodyBytes));
 }
 
-/** A connection without a request, which the proxy closes at its limit for heads. */
+/** Opens a connection and sends no request; the proxy closes it at its time limit for heads. */
 function beSilent(host: string): void {
   const socket = connect(80, host);
   socket.on("error", () => {});
   socket.resume();
 }
 
-/** A handshake with one request. */
+/** Makes a TLS handshake and sends one request. */
 function greet(host: string, servername: string, version: SecureVersion): void {
   const socket = connectSecurely({
     ...{ host, port: 443, servername, minVersion: version, maxVersion: version },
-    // The certificates are made for the run, and no secret is sent.
+    // The certificates are generated for the run, and no secret is sent.
     rejectUnauthorized: false,
   });
   socket.on("error", () => {});
@@ -88,7 +88,7 @@ function greet(host: string, servername: string, version: SecureVersion): void {
   socket.end(`GET / HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
 }
 
-/** A TCP connection with 8 KiB there and back. */
+/** Opens a TCP connection and exchanges 8 KiB in each direction. */
 function talk(host: string, port: number): void {
   const socket = connect(port, host);
   socket.on("error", () => {});
@@ -105,7 +105,7 @@ function send(host: string, port: number): void {
     try {
       socket.close();
     } catch {
-      // The answer has closed it.
+      // The response has already closed the socket.
     }
   }, 1000);
 }

@@ -1,13 +1,13 @@
-/** The features whose cost is measured, each on a route of its own. */
+/** The features of which the cost is measured, each on a route of its own. */
 export type Feature = {
-  /** Also the name of its Ingress and host. */
+  /** The name of the feature, and of its Ingress and host. */
   readonly name: string;
   readonly title: string;
-  /** Without their prefix. */
+  /** Annotations without their prefix. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** The Service of the route; absent: `backend`. */
+  /** The Service of the route, `backend` by default. */
   readonly backend?: string;
-  /** Fields that requests carry beside those of a browser, with and without the feature. */
+  /** Fields of requests in addition to those of a browser, sent with and without the feature. */
   readonly headers?: readonly string[];
   readonly withToken?: true;
   readonly path?: string;
@@ -18,7 +18,7 @@ export const user = { name: "alice", hash: "$2y$10$khmgNAKTwUSl5rx/WsZBXuk75HQRJ
 
 const basic = `Authorization: Basic ${Buffer.from(`${user.name}:secret`).toString("base64")}`;
 
-/** The route that all are compared with. */
+/** The route without features, with which all others are compared. */
 export const without: Feature = { name: "without", title: "no feature", annotations: {} };
 
 export const features: readonly Feature[] = [

@@ -1,7 +1,8 @@
 /**
- * What each feature of a route costs by itself: `make bench-features`. One gateway with one worker serves a route for each, and one
- * without any; each is measured beside the latter, with the same requests. CASES=a,b chooses; ROUNDS and SECONDS of each;
- * BASELINE=<git ref> measures another commit of this proxy as well. See docs/benchmarks.md, "What a feature costs".
+ * Measures the cost of each feature of a route on its own: `make bench-features`. One gateway with one worker serves
+ * a route for each feature, and one without any; each is compared with the latter, with the same requests. CASES=a,b
+ * selects features; ROUNDS and SECONDS apply to each; BASELINE=<git ref> also measures another commit of this proxy.
+ * See docs/benchmarks.md, "What a feature costs".
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -45,7 +46,7 @@ async function startSubject(name: string, checkout: string, manifests: string): 
   return { name, target, stop: () => stop(child) };
 }
 
-/** The same requests to the host of a feature and to that without any. */
+/** The load of a feature, sent to the host of the feature or to that without any. */
 const loadOf = ({ headers, withToken, path }: Feature, host: string): Load =>
   wrk({
     host: hostOf(host),
@@ -54,11 +55,11 @@ const loadOf = ({ headers, withToken, path }: Feature, host: string): Load =>
     ...(path !== undefined && { path }),
   });
 
-/** Microseconds of processor time for each request; not a number where the machine was too busy for any. */
+/** Microseconds of processor time per request; NaN if the machine was too busy to answer any. */
 async function costOf(load: Load, target: Target, lasting = seconds): Promise<number> {
   const before = cpuSeconds(target.pid);
   const { units, errors } = await load(target, lasting);
-  // wrk counts requests that it waits for at its end as timeouts.
+  // wrk counts requests that are unanswered at its end as timeouts.
   if (errors > units / 10) throw new Error(`${errors} of ${units} requests have failed`);
   if (units === 0) return Number.NaN;
   return ((cpuSeconds(target.pid) - before) / units) * 1e6;

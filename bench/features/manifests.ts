@@ -8,7 +8,10 @@ const annotationPrefix = "ingress.svc-labs.dev/";
 
 type What = { readonly backendPort: number; readonly token: TokenIssuer };
 
-/** Writes one Ingress for each feature and one without any, all to the Service `backend`, and what the features refer to. */
+/**
+ * Writes one Ingress for each feature and one without any, all to the Service `backend`, and the objects that the
+ * features refer to.
+ */
 export function writeManifests(
   folder: string,
   features: readonly Feature[],

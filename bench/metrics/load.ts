@@ -1,4 +1,7 @@
-/** A thread with a backend and clients: every route gets requests on every connection, then some of them a few at a time. */
+/**
+ * A thread with a backend and clients: every route gets requests on every connection, then some routes get a few
+ * requests at a time.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * What it costs to read `/metrics` of a proxy whose routes all have traffic, and what it does to requests meanwhile. See
- * docs/scale.md, "Metrics".
+ * Measures the cost of reading `/metrics` of a proxy with traffic on all routes, and the effect on concurrent
+ * requests. See docs/scale.md, "Metrics".
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -20,7 +20,7 @@ import type { Look } from "./watched-worker.ts";
 const routes = Number(process.env["ROUTES"] ?? 10_000);
 const workers = Number(process.env["WORKERS"] ?? 2);
 const scrapes = Number(process.env["SCRAPES"] ?? 5);
-/** So many that each worker surely has some. */
+/** Enough connections for each worker to have some. */
 const connections = 8;
 
 function resources(backendPort: number): readonly Resource[] {

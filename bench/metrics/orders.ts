@@ -1,4 +1,4 @@
-/** The orders to the thread with backend and clients, and its answers. */
+/** The commands to the thread with backend and clients, and its answers. */
 
 export type LoadOrder =
   | { readonly type: "fill"; readonly port: number; readonly routes: number; readonly connections: number }

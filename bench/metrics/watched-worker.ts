@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 
 await import("../../proxy/src/worker/proxy-worker.ts");
 
-/** Since the last look, milliseconds. */
+/** Measurements since the previous read, in milliseconds. */
 export type Look = { readonly longestStopMs: number; readonly processorMs: number };
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -1,6 +1,6 @@
 /**
- * What a mirror does to the latency of the requests that are mirrored: the same load, at a fixed rate, on routes without
- * a mirror, with a live one, with one that never answers, and with one that refuses connections. See
+ * Measures the effect of a mirror on the latency of the mirrored requests: the same load, at a fixed rate, on routes
+ * without a mirror, with a live one, with one that never answers, and with one that refuses connections. See
  * docs/scale.md, "Mirrors".
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -18,7 +18,7 @@ const requestsPerSecond = Number(process.env["RATE"] ?? 200);
 
 const body = Buffer.alloc(1024, "x");
 
-/** Latencies in milliseconds of requests that start at a fixed rate, whether or not those before have ended. */
+/** Latencies in milliseconds of requests that start at a fixed rate, whether or not earlier ones have ended. */
 async function measure(port: number, host: string): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true });
   const pending: Promise<number>[] = [];
@@ -34,7 +34,7 @@ async function measure(port: number, host: string): Promise<readonly number[]> {
   return latencies;
 }
 
-/** From when the request was due, so that a late start counts as well. */
+/** Sends a request and returns its latency since it was due, so that a late start counts as well. */
 function post(port: number, host: string, agent: Agent, dueMs: number): Promise<number> {
   return new Promise((settle, reject) => {
     const sent = request({ host: "127.0.0.1", port, method: "POST", headers: { host }, agent });
@@ -84,11 +84,11 @@ async function main(): Promise<void> {
     await waitForPort(httpPort);
     const samples = new Map<MirrorKind, number[]>(mirrorKinds.map((kind) => [kind, []]));
     for (let round = -1; round < rounds; round++) {
-      // Each kind is first once in four rounds: a machine that slows down or recovers favours none.
+      // Each kind is the first one once in four rounds, so that a machine that slows down or recovers favours none.
       for (const [index] of mirrorKinds.entries()) {
         const kind = mirrorKinds[(index + round + 1) % mirrorKinds.length] ?? "none";
         const latencies = await measure(httpPort, `${kind}.example.com`);
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round >= 0) samples.get(kind)?.push(...latencies);
       }
     }

@@ -1,12 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the route of each host mirrors to: nothing, or the Service of that name. */
+/** The mirror of the route of each host: none, or the Service of that name. */
 export const mirrorKinds = ["none", "live", "silent", "refusing"] as const;
 
 export type MirrorKind = (typeof mirrorKinds)[number];
 
-/** Writes one Ingress per kind, all to the Service `backend`; `ports` are those of the Services on loopback. */
+/**
+ * Writes one Ingress for each kind, all to the Service `backend`; `ports` are the ports of the Services on loopback.
+ */
 export function writeManifests(
   folder: string,
   ports: Readonly<Record<"backend" | "live" | "silent" | "refusing", number>>,

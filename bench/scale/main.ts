@@ -1,6 +1,7 @@
 /**
- * What 10,000 routes and a second worker cost each request: three gateways at once, of which one is under load at a time, in turns. See
- * docs/scale.md, "Requests". Needs taskset, wrk, openssl and a C compiler, as `make bench` does.
+ * Measures the cost per request of 10,000 routes and of a second worker: three gateways run simultaneously, and are
+ * under load in turns. See docs/scale.md, "Requests". Needs taskset, wrk, openssl and a C compiler, as `make bench`
+ * does.
  */
 import type { ChildProcess } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -32,7 +33,7 @@ const variants: Readonly<Record<string, Variant>> = {
 
 const load = wrk();
 
-/** Requests for each second of processor time. */
+/** Requests per second of processor time. */
 async function rateOf(target: Target, forSeconds: number): Promise<number> {
   const before = cpuSeconds(target.pid);
   const { units, errors } = await load(target, forSeconds);

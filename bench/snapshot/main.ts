@@ -1,6 +1,6 @@
 /**
- * What snapshots of many routes cost a worker: how long its event loop stops, when the first request is answered, and how much
- * memory it takes. See docs/scale.md, "Snapshots in a proxy".
+ * Measures the cost of snapshots of many routes for a worker: how long its event loop is blocked, when the first
+ * request is answered, and how much memory it needs. See docs/scale.md, "Snapshots in a proxy".
  */
 import { once } from "node:events";
 import { createServer, request } from "node:http";

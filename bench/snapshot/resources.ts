@@ -1,4 +1,4 @@
-/** Snapshots of many routes, as a proxy gets them. */
+/** Snapshots of many routes, in the form that a proxy receives. */
 import { endpointsKey, listenerKey, routeKey } from "../../common/src/ir/keys.ts";
 import { encodeResource, type Resource } from "../../common/src/ir/resource.ts";
 
@@ -6,7 +6,7 @@ export const hostOf = (index: number): string => `app-${index}.example.com`;
 
 const tenantOf = (index: number) => ({ namespace: `team-${index % 50}`, name: `app-${index}` });
 
-/** The route of one host with one prefix, as of an Ingress of its own. */
+/** The route of one host with one prefix, as if from a separate Ingress. */
 export function hostRoute(
   index: number,
   path: string,
@@ -27,7 +27,7 @@ export function hostRoute(
   });
 }
 
-/** One route for each host, all with a Service of their own, as many tenants have them. */
+/** One route for each host, each with a Service of its own, as in a cluster with many tenants. */
 export function resources(
   routes: number,
   backendPort: number,

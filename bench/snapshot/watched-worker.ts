@@ -3,13 +3,13 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Since the last look. */
+/** Measurements since the previous read. */
 export type Look = {
   readonly longestStopMs: number;
-  /** The most processor time between two turns of the event loop: a stop without what other programs took. */
+  /** The most processor time between two turns of the event loop: a stop, without the time that other programs used. */
   readonly longestTurnMs: number;
   readonly processorMs: number;
-  /** After a full collection. */
+  /** The heap and external memory after a full collection. */
   readonly liveBytes: number;
 };
 
@@ -43,7 +43,7 @@ channel.addEventListener("message", () => {
   const { heapUsed, external } = process.memoryUsage();
   const liveBytes = heapUsed + external;
   answers.postMessage({ longestStopMs, longestTurnMs: turnMs, processorMs, liveBytes } satisfies Look);
-  // What the look itself took is no part of the next one.
+  // The cost of this read must not count towards the next one.
   setTimeout(() => {
     usedBefore = usedMs();
     lastMs = usedBefore;

@@ -5,23 +5,23 @@ import { Server as GrpcServer, ServerCredentials, type ServerDuplexStream } from
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocketServer } from "ws";
 
-/** One instance of the backends, which ends the way a pod does that handles its signals. */
+/** One instance of the backends, which ends as a pod does that handles its signals. */
 export type Instance = {
   readonly ports: { readonly web: number; readonly grpc: number; readonly ws: number };
   /**
-   * Waits until the gateway sends nothing more, which takes until it has noticed the change; ends calls and WebSockets
-   * in order, and frees the ports.
+   * Waits until the gateway stops sending requests, which takes until it has noticed the change. Then ends calls and
+   * WebSockets in order, and frees the ports.
    */
   stop(): Promise<void>;
 };
 
-/** An instance that had no request for so long is not an endpoint any more. */
+/** The time without requests after which an instance is no longer an endpoint of the gateway. */
 const quietMs = 1000;
 
 const download = Buffer.alloc(256 * 1024, "d");
 
 const listen = async (server: Server, host: string): Promise<number> => {
-  // Connections of many clients come at once, also while this process, which plays them too, is behind.
+  // Many clients connect simultaneously, also while this process, which runs them too, is behind.
   server.listen({ port: 0, host, backlog: 4096 });
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
@@ -85,7 +85,7 @@ async function grpcServer(
   };
 }
 
-/** Starts one that listens on free ports of an address. */
+/** Starts an instance that listens on free ports of an address. */
 export async function startInstance(host = "127.0.0.1"): Promise<Instance> {
   let askedMs = performance.now();
   const onAsked = (): void => void (askedMs = performance.now());
@@ -100,7 +100,8 @@ export async function startInstance(host = "127.0.0.1"): Promise<Instance> {
   return {
     ports: { web: await listen(web, host), grpc: grpc.port, ws: await listen(wsHttp, host) },
     async stop() {
-      // The clock alone is no proof: what has arrived by now is read before it is looked at again.
+      // Elapsed time alone does not prove idleness: requests that have arrived are read before the time is compared
+      // again.
       for (let seenMs = 0; seenMs !== askedMs;) {
         seenMs = askedMs;
         await delay(quietMs);

@@ -1,7 +1,7 @@
 /**
- * Ten minutes of everything at once: clients of every protocol that HTTP listeners carry, while a route changes each
- * second and backends restart one after the other. Fails when a client sees an error, or when the memory of the gateway
- * grows after the first minute by more than a twentieth. See docs/scale.md, "Soak".
+ * Ten minutes of all protocols simultaneously: clients of every protocol that HTTP listeners support, while a route
+ * changes each second and backends restart in turn. Fails when a client sees an error, or when the memory of the
+ * gateway grows by more than a twentieth after the first minute. See docs/scale.md, "Soak".
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const seconds = Number(process.env["SECONDS"] ?? 600);
 const connections = Number(process.env["CONNECTIONS"] ?? 2000);
 const growthLimit = 0.05;
 
-/** Shares of the connections. */
+/** The share of the connections that each kind of client has. */
 const crowd: readonly (readonly [share: number, run: (stage: Stage) => Promise<void>])[] = [
   [0.6, (stage) => runHttp1(stage, "small")],
   [0.05, (stage) => runHttp1(stage, "upload")],
@@ -32,7 +32,7 @@ const crowd: readonly (readonly [share: number, run: (stage: Stage) => Promise<v
 
 const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Memory that a process holds, in MiB. */
+/** Resident memory of a process, in MiB. */
 function residentMiB({ pid }: ChildProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024;
@@ -67,7 +67,7 @@ async function changeRoutes(folder: string, signal: AbortSignal): Promise<void> 
   for (let version = 1; await pause(1000, signal); version++) writeRoutes(folder, version);
 }
 
-/** Restarts the backends, one at a time: out of the endpoints first, as Kubernetes does it. */
+/** Restarts the backends, one at a time. Each is first removed from the endpoints, as Kubernetes does it. */
 async function restartBackends(
   folder: string,
   instances: Instance[],
@@ -83,7 +83,7 @@ async function restartBackends(
   }
 }
 
-/** The memory of the gateway, once a second, with a line of progress each half minute. */
+/** Samples the memory of the gateway once a second, and prints a line of progress every half minute. */
 async function watchMemory(gateway: ChildProcess, { tally, signal }: Stage): Promise<readonly number[]> {
   const samples: number[] = [];
   while (await pause(1000, signal)) {
@@ -97,7 +97,7 @@ async function watchMemory(gateway: ChildProcess, { tally, signal }: Stage): Pro
   return samples;
 }
 
-/** How much the memory grew from the second minute to the last, as a share; undefined for a short soak. */
+/** The growth of the memory from the second minute to the last, as a share; undefined for a short soak. */
 function growth(samples: readonly number[]): number | undefined {
   if (samples.length < 180) return undefined;
   const [early, late] = [mean(samples.slice(60, 120)), mean(samples.slice(-60))];

@@ -39,7 +39,7 @@ const ingress = (
   },
 });
 
-/** What is there from the beginning to the end. */
+/** The objects that do not change during the soak. */
 export const fixedObjects = (): readonly object[] => [
   {
     apiVersion: "networking.k8s.io/v1",
@@ -52,13 +52,13 @@ export const fixedObjects = (): readonly object[] => [
   ingress("ws", "ws.example.com", "ws"),
 ];
 
-/** The route of most requests with a header of the version. */
+/** The route of most requests, with the version in a response header. */
 export const versionedRoute = (version: number): object =>
   ingress("web", "web.example.com", "web", {
     "ingress.svc-labs.dev/response-header-set": `X-Version: ${version}`,
   });
 
-/** The endpoints of every Service, which are the instances at an address. */
+/** The endpoints of every Service: the instances, at one address. */
 export const endpointObjects = (instances: readonly Instance[], address = "127.0.0.1"): readonly object[] =>
   services.flatMap((name) =>
     instances.map(({ ports }, index) => ({
@@ -73,7 +73,7 @@ export const endpointObjects = (instances: readonly Instance[], address = "127.0
 
 export const writeFixed = (folder: string): void => write(folder, "fixed", fixedObjects());
 
-/** The versioned route, and a host that is added and removed. */
+/** Writes the versioned route, and a host that is added and removed. */
 export function writeRoutes(folder: string, version: number): void {
   write(folder, "routes", [
     versionedRoute(version),
@@ -84,7 +84,7 @@ export function writeRoutes(folder: string, version: number): void {
 export const writeEndpoints = (folder: string, instances: readonly Instance[]): void =>
   write(folder, "endpoints", endpointObjects(instances));
 
-/** Whole or not at all: the folder is followed live. */
+/** Writes a file atomically, because the gateway watches the folder. */
 function write(folder: string, name: string, items: readonly object[]): void {
   const path = join(folder, `${name}.json`);
   writeFileSync(`${path}.new`, JSON.stringify({ apiVersion: "v1", kind: "List", items }));

@@ -1,17 +1,17 @@
 import type { Tally } from "./tally.ts";
 
-/** What clients of the soak need. */
+/** The parameters of the clients of the soak. */
 export type Stage = {
-  /** Address of the gateway. */
+  /** The address of the gateway. */
   readonly host: string;
-  /** Its port for HTTP without TLS. */
+  /** The port of the gateway for HTTP without TLS. */
   readonly port: number;
   readonly tally: Tally;
-  /** Aborted when the time is over. */
+  /** Aborted at the end of the soak. */
   readonly signal: AbortSignal;
 };
 
-/** Waits, but not beyond the end of the soak. Resolves with false when that has come. */
+/** Waits, but not beyond the end of the soak. Resolves with false if the soak has ended. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -26,9 +26,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Jitters a wait between a half and one and a half of it, so that clients do not act in lockstep. */
+/** Jitters a wait to between half and one and a half times its length, so that clients do not act in lockstep. */
 export const around = (ms: number): number => ms * (0.5 + Math.random());
 
-/** The text of an error, the same for the same cause. */
+/** The text of an error, which is equal for equal causes. */
 export const wordsOf = (error: unknown): string =>
   error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);

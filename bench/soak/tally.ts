@@ -1,4 +1,4 @@
-/** Counts what clients of the soak see. */
+/** Counts the results that clients of the soak observe. */
 export class Tally {
   private readonly counts = new Map<string, number>();
   private readonly errors = new Map<string, number>();
@@ -7,7 +7,7 @@ export class Tally {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
-  /** Something that no client should see while routes change and backends restart in order. */
+  /** Counts an error that no client should see while routes change and backends restart in order. */
   failed(kind: string, what: string): void {
     const text = `${kind}: ${what}`;
     if (this.errors.size < 1000 || this.errors.has(text)) {
@@ -19,13 +19,13 @@ export class Tally {
     return [...this.errors.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Such as `downloads 12, http1 400`. */
+  /** The counts, such as `downloads 12, http1 400`. */
   get summary(): string {
     const sorted = [...this.counts].sort(([a], [b]) => a.localeCompare(b));
     return sorted.map(([kind, count]) => `${kind} ${count}`).join(", ");
   }
 
-  /** The most frequent errors, each with how often it was seen. */
+  /** The most frequent errors, each with its count. */
   get worst(): readonly string[] {
     const sorted = [...this.errors].sort(([, a], [, b]) => b - a);
     return sorted.slice(0, 20).map(([text, count]) => `${count} x ${text}`);

@@ -1,11 +1,14 @@
-/** A controller in this process, from which a proxy gets its first snapshot; there is no API server behind it. */
+/** A controller in this process, without an API server, from which a proxy gets its first snapshot. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSnapshot } from "../../common/src/ir/snapshot.ts";
 import { ready, sharedToken, startController } from "../../operator/test/discovery/support/controller.ts";
 import { resources } from "../snapshot/resources.ts";
 
-/** The flags of a proxy that is started in this folder to be served by a controller with so many routes, on listener port 80. */
+/**
+ * Starts a controller with this number of routes, on listener port 80. Returns the flags of a proxy that it serves,
+ * with files in this folder.
+ */
 export async function startStream(
   folder: string,
   routes: number,

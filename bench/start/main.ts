@@ -1,6 +1,6 @@
 /**
- * How long after the start of a process with many routes its first request is answered: in standalone mode, and of a proxy that
- * gets its first snapshot from a controller. See docs/scale.md, "Start".
+ * Measures the time from the start of a process with many routes to its first answered request: in standalone mode,
+ * and of a proxy that gets its first snapshot from a controller. See docs/scale.md, "Start".
  */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
@@ -24,7 +24,7 @@ const rounds = Number(process.env["ROUNDS"] ?? 5);
 const processors = process.env["PROCESSORS"] ?? "0-1";
 const program = process.env["PROGRAM"] ?? join(import.meta.dirname, "../../dist/svc-gateway.mjs");
 
-/** The status of a request for the host of this route; undefined while nothing listens. */
+/** The status of a request for the host of this route; undefined while no process listens. */
 function statusOf(port: number, index: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const headers = { host: hostOf(index) };

@@ -1,4 +1,7 @@
-/** The folder that a start is measured with: applications as people write them, a Service with its endpoints and a route each. */
+/**
+ * The folder with which a start is measured: applications as users write them, with a Service, its endpoints and a
+ * route each.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +9,7 @@ export const hostOf = (index: number): string => `app-${index}.example.com`;
 
 const applicationsInFile = 100;
 
-/** Writes all applications, odd ones with an HTTPRoute and even ones with an Ingress, 100 of them in a file. */
+/** Writes all applications, odd ones with an HTTPRoute and even ones with an Ingress, 100 per file. */
 export function writeManifests(folder: string, applications: number, backendPort: number): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "classes.yaml"), classes);

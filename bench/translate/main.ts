@@ -1,6 +1,6 @@
 /**
- * What the controller's own work costs in processor time and memory, in one process and without an API server: taking
- * objects in, the first table, one change. See docs/scale.md, "Translation by itself".
+ * Measures the processor time and memory that the controller itself needs, in one process and without an API server:
+ * reading objects, the first table, one change. See docs/scale.md, "Translation by itself".
  */
 import { randomUUID } from "node:crypto";
 import { createSnapshotBuilder } from "../../common/src/ir/snapshot-builder.ts";
@@ -33,7 +33,7 @@ const rounds = 60;
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Of all threads of the process, so that collecting garbage and compiling count. */
+/** Processor time of all threads of the process, which includes garbage collection and compilation. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -51,7 +51,7 @@ function timed<T>(what: string, work: () => T): T {
 
 let version = 0;
 
-/** What the API server would send of an object, as text. */
+/** The text of an object as the API server would send it. */
 function stored(declared: object, namespace?: string): string {
   const object = declared as KubeObject;
   const metadata = {
@@ -70,7 +70,7 @@ const held = createHeldObjects();
 let world = emptyWorld;
 const build = createSnapshotBuilder();
 
-/** As a watch takes an object in. */
+/** Reads an object as a watch does. */
 function take(text: string): KubeObject {
   const object = heldPart(JSON.parse(text) as KubeObject);
   const name = `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`;

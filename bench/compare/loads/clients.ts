@@ -1,6 +1,7 @@
 /**
- * A load generator in Node for what wrk and h2load cannot send. Run by run.ts of this folder in a process of its own, pinned
- * to the processor of the loads: `clients.ts <kind> <JSON of options>`; prints one JSON object.
+ * A load generator in Node.js for loads that wrk and h2load cannot generate. run.ts of this folder runs it in a
+ * process of its own, pinned to the processor of the loads: `clients.ts <kind> <JSON of options>`. Prints one JSON
+ * object.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -27,16 +28,16 @@ type Kind = keyof typeof kinds;
 type Result = { readonly units: number; readonly errors: number };
 
 /**
- * What all clients of handshakes offer: left to themselves, proxies with OpenSSL 3.5 or BoringSSL agree on X25519MLKEM768, which costs more
- * than the X25519 of those that do not know it.
+ * The TLS parameters that every handshake client offers. With the defaults, proxies with OpenSSL 3.5 or BoringSSL
+ * would agree on X25519MLKEM768, which costs more than the X25519 of proxies that do not support it.
  */
 const offers = {
   full: { ecdhCurve: "X25519", minVersion: "TLSv1.3" },
-  // P-256 for the certificate: TLS 1.2 has no other word for that.
+  // P-256 is for the certificate: TLS 1.2 has no separate setting for it.
   resumed: { ecdhCurve: "X25519:P-256", maxVersion: "TLSv1.2" },
 } as const;
 
-/** `count` clients connect one time after the other; each is closed when its handshake is complete. */
+/** Makes `count` clients connect repeatedly; each connection is closed when its handshake is complete. */
 async function handshakes({ port, host, seconds, count }: Options, kind: Kind): Promise<Result> {
   const endMs = performance.now() + seconds * 1000;
   let units = 0;
@@ -62,7 +63,7 @@ async function handshakes({ port, host, seconds, count }: Options, kind: Kind): 
   return { units, errors };
 }
 
-/** `count` connections send a message of 64 bytes and wait for its echo. */
+/** Makes `count` connections send messages of 64 bytes, and wait for the echo of each. */
 async function websocket({ port, host, path, seconds, count }: Options): Promise<Result> {
   const upgrade = [
     `GET ${path} HTTP/1.1`,
@@ -72,7 +73,7 @@ async function websocket({ port, host, path, seconds, count }: Options): Promise
     "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
   ];
-  // A masked text frame; the backend sends it back as it is.
+  // A masked text frame, which the backend echoes unchanged.
   const frame = Buffer.concat([Buffer.from([0x81, 0x80 | 64, 0, 0, 0, 0]), Buffer.alloc(64, "a")]);
   let units = 0;
   let errors = 0;
@@ -101,7 +102,7 @@ async function websocket({ port, host, path, seconds, count }: Options): Promise
   return { units, errors };
 }
 
-/** `count` connections send one request each, and then nothing until this process is ended. */
+/** Makes `count` connections send one request each, and stay idle until this process ends. */
 async function idle({ port, host, path, count }: Options, kind: Kind): Promise<Result> {
   const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   let errors = 0;
@@ -120,7 +121,7 @@ async function idle({ port, host, path, count }: Options, kind: Kind): Promise<R
       socket.write(request);
       await once(socket, "data");
     };
-    // A proxy that has no descriptor left resets or closes some, which must not end the run of all.
+    // A proxy without free descriptors resets or closes some connections, which must not end the whole run.
     if ((await Promise.race([answered().catch(() => "failed"), closed])) !== undefined) errors++;
   };
   for (let opened = 0; opened < count; opened += 50) {

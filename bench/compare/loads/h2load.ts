@@ -6,21 +6,24 @@ import { numberIn, runPinned, type Load } from "./load.ts";
 
 type H2loadOptions = {
   readonly secure?: boolean;
-  /** HTTP/1.1 in its place, with one request under way on each connection. */
+  /** Sends HTTP/1.1 instead of HTTP/2, with one request in flight on each connection. */
   readonly http1?: boolean;
   readonly host?: string;
   readonly path?: string;
-  /** The body of a POST; absent: GET. */
+  /** The body of a POST request; without it, the method is GET. */
   readonly body?: Buffer;
   readonly headers?: readonly string[];
-  /** Connections, and requests that each has under way. */
+  /** The number of connections; `streams` is the number of requests in flight on each. */
   readonly connections?: number;
   readonly streams?: number;
-  /** What one response counts for, such as the messages of a gRPC stream. */
+  /** The number of units that one response counts as, such as the messages of a gRPC stream. */
   readonly unitsPerResponse?: number;
 };
 
-/** HTTP/2 with several requests under way on each of few connections; or HTTP/1.1 over TLS, which wrk sends without a host's name. */
+/**
+ * HTTP/2 with several requests in flight on each of a few connections; or HTTP/1.1 over TLS, which wrk sends without
+ * a server name.
+ */
 export function h2load(options: H2loadOptions = {}): Load {
   const {
     secure = false,
@@ -38,7 +41,7 @@ export function h2load(options: H2loadOptions = {}): Load {
       const text = await runPinned("h2load", [
         ...["-t1", `-c${connections}`, `-m${http1 ? 1 : streams}`, "-D", String(seconds), ...upload],
         ...(http1 ? ["--h1"] : []),
-        // An address in the URL would be the server name that the certificate is chosen by.
+        // An address in the URL would be sent as the server name, by which the certificate is chosen.
         ...["--connect-to", `127.0.0.1:${secure ? ports.https : ports.h2c}`],
         ...headers.flatMap((field) => ["-H", field]),
         `${secure ? "https" : "http"}://${host}${path}`,
@@ -53,9 +56,12 @@ export function h2load(options: H2loadOptions = {}): Load {
   };
 }
 
-/** `messages` messages in one call; the backend answers one each, see native/grpc-backend.c. */
+/**
+ * Makes gRPC calls with one message each, which the backend answers with one message or a stream; see
+ * native/grpc-backend.c.
+ */
 export function grpcCalls(method: "Unary" | "Stream", unitsPerResponse: number): Load {
-  // The backend, which reads no fields, knows the method by that letter.
+  // The backend does not read header fields; the first letter of the message selects the method.
   const message = Buffer.alloc(128, method === "Stream" ? "s" : "a");
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);

@@ -2,10 +2,13 @@ import { compiled } from "../programs.ts";
 import { benchHost, benchPath } from "../setup.ts";
 import { numberIn, runPinned, type Load } from "./load.ts";
 
-/** `rate` requests per second on 64 connections, an open loop: latencies count from when a request was due. */
+/**
+ * `rate` requests per second on 64 connections, as an open loop: latencies are measured from the time at which a
+ * request was due.
+ */
 export function fixedRate(rate: number): Load {
   return async ({ ports }, seconds) => {
-    // Half a second of it does not count.
+    // The first half second does not count.
     const args = [ports.http, benchHost, benchPath, 64, rate, Math.max(seconds, 3)].map(String);
     const text = await runPinned(compiled("fixed-rate"), args);
     return {
@@ -20,7 +23,7 @@ export function fixedRate(rate: number): Load {
   };
 }
 
-/** Microseconds; not a number where nothing was answered. */
+/** A percentile in microseconds; NaN if no request was answered. */
 const percentile = (text: string, name: string): number => {
   const words = text.trim().split(" ");
   return Number(words[words.indexOf(name) + 1] ?? Number.NaN);

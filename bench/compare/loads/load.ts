@@ -2,24 +2,24 @@ import { spawn } from "node:child_process";
 import { endTogether } from "../../processes.ts";
 import type { Ports, TokenIssuer } from "../setup.ts";
 
-/** What a load runs against. */
+/** The subject that a load runs against. */
 export type Target = { readonly ports: Ports; readonly pid: number; readonly token: TokenIssuer };
 
-/** What came of one run of a load. */
+/** The result of one run of a load. */
 export type Outcome = {
-  /** Requests, messages, connections: what the case counts. */
+  /** The number of requests, messages or connections: the unit of the case. */
   readonly units: number;
   readonly errors: number;
-  /** Measured values in place of processor time, such as latencies in microseconds. */
+  /** Measured values that replace processor time, such as latencies in microseconds. */
   readonly values?: Readonly<Record<string, number>>;
 };
 
 export type Load = (target: Target, seconds: number) => Promise<Outcome>;
 
-/** The processor of load generators and backends; subjects have the ones before it. */
+/** The processor of load generators and backends; subjects run on the others. */
 export const loadCpu = 1;
 
-/** Runs a load generator on its own processor and answers its standard output. Throws when it cannot be started. */
+/** Runs a load generator on its own processor and returns its standard output. Rejects when it cannot be started. */
 export function runPinned(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = endTogether(
@@ -32,5 +32,5 @@ export function runPinned(command: string, args: readonly string[]): Promise<str
   });
 }
 
-/** The number that a pattern's first group finds; 0 where it finds nothing. */
+/** The number in the first group of a pattern; 0 without a match. */
 export const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);

@@ -9,14 +9,14 @@ import { loadCpu, runPinned, type Load, type Outcome } from "./load.ts";
 const program = join(import.meta.dirname, "clients.ts");
 
 /**
- * TLS handshakes with an ECDSA certificate and X25519 on eight clients, without any request: full ones of TLS 1.3, resumed ones of
- * TLS 1.2.
+ * TLS handshakes of eight clients with an ECDSA certificate and X25519, without any request: full ones of TLS 1.3,
+ * resumed ones of TLS 1.2.
  */
 export function handshakes(kind: "full-handshakes" | "resumed-handshakes"): Load {
   return ({ ports }, seconds) => run(kind, { port: ports.https, seconds, count: 8 });
 }
 
-/** Messages of 64 bytes to and fro on 64 connections. */
+/** Echoed messages of 64 bytes on 64 connections. */
 export const websocketMessages: Load = ({ ports }, seconds) =>
   run("websocket", { port: ports.http, seconds, count: 64 });
 
@@ -33,7 +33,7 @@ async function run(kind: string, options: Options): Promise<Outcome> {
   return text === "" ? { units: 0, errors: 1 } : (JSON.parse(text) as Outcome);
 }
 
-/** Memory in KiB that each of `count` connections takes which had one request and are idle now. */
+/** The memory in KiB that each of `count` connections occupies when it is idle after one request. */
 export function idleConnections(secure: boolean, count: number): Load {
   return async ({ ports, pid }) => {
     const before = residentKiB(pid);
@@ -50,7 +50,7 @@ export function idleConnections(secure: boolean, count: number): Load {
       const line = await Promise.race([once(child.stdout, "data") as Promise<[Buffer]>, ended]);
       if (line === undefined) return { units: 0, errors: 1 };
       const { units, errors } = JSON.parse(String(line[0])) as Outcome;
-      // Collectors give memory back a little later.
+      // Garbage collectors return memory to the system a little later.
       await delay(2000);
       return { units, errors, values: { "KiB each": (residentKiB(pid) - before) / count } };
     } finally {

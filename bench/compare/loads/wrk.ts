@@ -8,14 +8,16 @@ type WrkOptions = {
   readonly host?: string;
   readonly path?: string;
   readonly connections?: number;
-  /** Size of the body of a POST; absent: GET. */
+  /** The size of the body of a POST request; without it, the method is GET. */
   readonly uploadBytes?: number;
-  /** `Name: Value` beside those of a browser. */
+  /** Fields as `Name: Value`, in addition to those of a browser. */
   readonly headers?: readonly string[];
   readonly withToken?: boolean;
 };
 
-/** HTTP/1.1 over kept connections, a closed loop: each connection sends its next request when it has its response. */
+/**
+ * HTTP/1.1 over persistent connections, as a closed loop: each connection sends its next request after the response.
+ */
 export function wrk(options: WrkOptions = {}): Load {
   const {
     host = benchHost,

@@ -4,7 +4,7 @@ import type { Circumstances } from "./results.ts";
 
 const variables = ["BASELINE", "CASES", "FLAGS", "ROUNDS", "SECONDS", "SUBJECTS"];
 
-/** Of the run that begins now, of the checkout in a folder. */
+/** Records the circumstances of a run of the checkout in a folder that starts now. */
 export function circumstancesOf(root: string): Circumstances {
   const settings = variables.flatMap((name) => {
     const value = process.env[name];

@@ -1,6 +1,9 @@
 import { figuresOf, median, own, ratioOf, type CaseResult, type Results, type Sample } from "./results.ts";
 
-/** A table: a row per case and figure, with what each subject reaches, and this proxy's ratio to each other with its spread. */
+/**
+ * A table with a row for each case and figure: the value of each subject, and the ratio of this proxy to each other
+ * one with its spread.
+ */
 export function markdownOf({ circumstances, rounds, seconds, cases }: Results): string {
   const names = [...new Set(cases.flatMap(({ subjects }) => Object.keys(subjects)))];
   const others = names.filter((name) => name !== own);

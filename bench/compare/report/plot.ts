@@ -1,13 +1,13 @@
 import { dot, label, picture, rule, type Shape } from "../../../scripts/pictures/svg.ts";
 import { figuresOf, own, ratioOf, type CaseResult, type Results } from "./results.ts";
 
-/** The axis, in times as good as the reference. What lies outside is drawn at its end. */
+/** The lowest ratio to the reference on the axis. Values outside the axis are drawn at its ends. */
 const least = 0.125;
 const most = 8;
 const left = 330;
 const right = 740;
 const rowHeight = 22;
-/** About that of the small text. */
+/** The approximate width of a character of the small text. */
 const characterWidth = 6.5;
 
 const xOf = (ratio: number): number => {
@@ -15,12 +15,15 @@ const xOf = (ratio: number): number => {
   return Number((left + share * (right - left)).toFixed(1));
 };
 
-/** Every subject is compared with it; where it was not measured, with the first one beside this proxy. */
+/**
+ * The subject with which every other one is compared. Without its figures, the first other subject than this proxy
+ * replaces it.
+ */
 const reference = "nginx";
 
 /**
- * An SVG with a row per case, in which each subject stands where its first figure is beside that of nginx, on a logarithmic
- * axis: this proxy as a disc, the others as the first letter of their name.
+ * An SVG with a row for each case, which shows the first figure of each subject relative to that of nginx, on a
+ * logarithmic axis: this proxy as a disc, the others as the first letter of their name.
  */
 export function plotOf({ cases }: Results): string {
   const ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8];
@@ -41,7 +44,7 @@ export function plotOf({ cases }: Results): string {
   );
 }
 
-/** What each mark means, in one line from the disc on. */
+/** The legend of all marks, in one line beginning at the disc. */
 function legendOf(others: readonly string[]): readonly Shape[] {
   let x = 28;
   return ["this proxy", ...others.map((name) => `${letterOf(name)} ${name}`)].map((text) => {
@@ -62,7 +65,7 @@ function rowOf(one: CaseResult, others: readonly string[], y: number): readonly 
   };
   const x = positionOf(own);
   if (x !== undefined) shapes.push(dot({ x, y: y + 11 }, "strong"));
-  // On the disc, which is translucent: ratios of the best proxies are close to each other.
+  // Letters are drawn on the translucent disc, because the ratios of the best proxies are close to each other.
   for (const name of others) {
     const place = positionOf(name);
     if (place !== undefined)

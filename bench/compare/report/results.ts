@@ -1,6 +1,6 @@
 import type { Outcome } from "../loads/load.ts";
 
-/** The subject that all ratios are of. */
+/** The subject of which ratios to all others are computed. */
 export const own = "gateway";
 
 /** One round of one subject. */
@@ -11,22 +11,22 @@ export type CaseResult = {
   readonly title: string;
   readonly unit: string;
   readonly values?: readonly string[];
-  /** The samples of each subject, a round each. */
+  /** The samples of each subject, one for each round. */
   readonly subjects: Readonly<Record<string, readonly Sample[]>>;
 };
 
-/** Where and how a run was made, as its readers need it to repeat or to doubt it. */
+/** The circumstances of a run, which readers need to repeat it or to question it. */
 export type Circumstances = {
-  /** Of the commit that was measured; with "-dirty" where files were changed. */
+  /** The commit that was measured, with "-dirty" if files were changed. */
   readonly commit: string;
-  /** Day of the run, such as "2026-03-27". */
+  /** The day of the run, such as "2026-03-27". */
   readonly date: string;
-  /** The variables of the command: `CASES=… make bench`. */
+  /** The command with its variables, such as `CASES=… make bench`. */
   readonly command: string;
   readonly node: string;
   /** Number and model of the processors. */
   readonly processors: string;
-  /** Processes that wanted to run in the minute before the run. */
+  /** The load average of the minute before the run: the number of processes that were ready to run. */
   readonly load: number;
 };
 
@@ -37,10 +37,10 @@ export type Results = {
   readonly cases: readonly CaseResult[];
 };
 
-/** What a case says about a subject: a figure per round, and which way is better. */
+/** A value that a case measures for a subject in each round, and the direction in which it is better. */
 export type Figure = { readonly label: string; readonly lowerIsBetter: boolean; of(sample: Sample): number };
 
-/** Units per second of processor time; or the values that the case measures. */
+/** The units per second of processor time, or the values that the case measures instead. */
 export const figuresOf = ({ unit, values }: CaseResult): readonly Figure[] =>
   values === undefined
     ? [{ label: `${unit}/CPU s`, lowerIsBetter: false, of: ({ units, cpuSeconds }) => units / cpuSeconds }]
@@ -57,7 +57,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** How much better a subject is than another in the same rounds: above 1 it is ahead. Median, least and most. */
+/**
+ * The ratio of a subject to another one in the same rounds, as median, least and most. Above 1, the subject is
+ * better.
+ */
 export function ratioOf(
   figure: Figure,
   subject: readonly Sample[],

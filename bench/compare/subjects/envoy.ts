@@ -4,7 +4,7 @@ import { envoy as findEnvoy } from "../programs.ts";
 import { benchHost, grpcHost, hostName, spansPath, type Ports, type Setup } from "../setup.ts";
 import type { Subject } from "./subject.ts";
 
-/** Envoy with the filters that a gateway on top of it would configure for these routes. */
+/** Envoy with the filters that a gateway based on it would configure for these routes. */
 export const envoy: Subject = {
   name: "envoy",
   missing: () => (findEnvoy() === undefined ? "envoy was not found, and pip could not get it" : undefined),

@@ -4,13 +4,13 @@ import { isInstalled } from "../../processes.ts";
 import { benchHost, grpcHost, hostName, type Ports, type Setup } from "../setup.ts";
 import type { Subject } from "./subject.ts";
 
-/** HAProxy with one map for all routes, which it looks prefixes up in without going through them. */
+/** HAProxy with one map for all routes, in which it finds prefixes without iterating over them. */
 export const haproxy: Subject = {
   name: "haproxy",
   splitsProtocols: true,
   missing: () => (isInstalled("haproxy") ? undefined : "haproxy is not installed (Debian: haproxy)"),
   configure(setup, ports) {
-    // It has no token checks with a key set, and no traces.
+    // HAProxy has no token checks with a key set, and no traces.
     if (setup.variant.features || setup.variant.tracing) return undefined;
     mkdirSync(setup.folder, { recursive: true });
     const { tls, folder } = setup;

@@ -4,13 +4,13 @@ import { isInstalled } from "../../processes.ts";
 import { benchHost, grpcHost, hostName, type Ports, type Setup } from "../setup.ts";
 import type { Subject } from "./subject.ts";
 
-/** nginx as people tune it: keep-alive on both sides, a buffered JSON access log, no temporary files. */
+/** nginx in a usual tuned configuration: keep-alive on both sides, a buffered JSON access log, no temporary files. */
 export const nginx: Subject = {
   name: "nginx",
   splitsProtocols: true,
   missing: () => (isInstalled("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)"),
   configure(setup, ports) {
-    // It has no token checks and no traces.
+    // nginx has no token checks and no traces.
     if (setup.variant.features || setup.variant.tracing) return undefined;
     mkdirSync(setup.folder, { recursive: true });
     const file = join(setup.folder, "nginx.conf");

@@ -1,13 +1,16 @@
 import type { Ports, Setup } from "../setup.ts";
 
-/** A proxy that is measured: its configuration for a setup, and the command that serves it. */
+/** A proxy that is measured: its configuration for a setup, and the command that starts it. */
 export type Subject = {
   readonly name: string;
-  /** Why it cannot be measured here, such as "haproxy is not installed (Debian: haproxy)"; undefined: it can. */
+  /**
+   * The reason why it cannot be measured here, such as "haproxy is not installed (Debian: haproxy)"; undefined if it
+   * can.
+   */
   missing(): string | undefined;
-  /** It takes HTTP/2 without TLS on a port of its own. */
+  /** Whether the subject accepts HTTP/2 without TLS on a separate port only. */
   readonly splitsProtocols?: true;
-  /** Undefined: it cannot do what the variant asks for. */
+  /** Writes the configuration and returns the command; undefined if the subject does not support the variant. */
   configure(setup: Setup, ports: Ports): Command | undefined;
 };
 

@@ -4,7 +4,10 @@ import { around, pause, type Stage } from "../stage.ts";
 const asBytes = (value: Buffer): Buffer => value;
 const messagesPerCall = 20;
 
-/** One call of several messages that come back, each before the next is sent. Resolves with what is wrong. */
+/**
+ * Makes one call of several messages; each is echoed before the next is sent. Resolves with a description of any
+ * error.
+ */
 function chat(client: Client, { tally, signal }: Stage): Promise<string> {
   return new Promise((resolve) => {
     const call = client.makeBidiStreamRequest("/soak.Echo/Chat", asBytes, asBytes);
@@ -27,7 +30,7 @@ function chat(client: Client, { tally, signal }: Stage): Promise<string> {
   });
 }
 
-/** One call after the other on a connection of its own, until the end. */
+/** Makes calls sequentially, on a connection of its own, until the end. */
 export async function runGrpc(stage: Stage): Promise<void> {
   const client = new Client(`${stage.host}:${stage.port}`, credentials.createInsecure(), {
     "grpc.default_authority": "grpc.example.com",

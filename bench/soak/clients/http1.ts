@@ -3,12 +3,12 @@ import { around, pause, type Stage, wordsOf } from "../stage.ts";
 
 const blockBytes = 32 * 1024;
 const block = Buffer.alloc(blockBytes, "s");
-/** Of each upload and download: 256 KiB. */
+/** The number of blocks in each upload and download, 256 KiB in total. */
 const blocks = 8;
 
 type Answer = { readonly status: number; readonly bytes: number; readonly version: string | undefined };
 
-/** A client with one connection that it keeps. */
+/** A client with one persistent connection. */
 class Http1Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   private readonly host: string;
@@ -19,7 +19,7 @@ class Http1Client {
     this.port = port;
   }
 
-  /** Sends a request; `pieces` blocks of body go out one after the other. */
+  /** Sends a request with `pieces` blocks of body, sent sequentially. */
   ask(options: RequestOptions, pieces = 0): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const sent = request({
@@ -57,7 +57,7 @@ class Http1Client {
 
 type Visit = { readonly kind: string; readonly everyMs: number; play(client: Http1Client): Promise<string> };
 
-/** Each answers what is wrong, or nothing. */
+/** The requests of clients. Each resolves with a description of any error. */
 const visits: Readonly<Record<"small" | "upload" | "download", Visit>> = {
   small: {
     kind: "http1",
@@ -88,7 +88,7 @@ const visits: Readonly<Record<"small" | "upload" | "download", Visit>> = {
   },
 };
 
-/** One client that does the same again and again, until the end. */
+/** Runs one client that repeats its visit until the end. */
 export async function runHttp1(
   { host, port, tally, signal }: Stage,
   name: keyof typeof visits,

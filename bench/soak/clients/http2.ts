@@ -13,7 +13,7 @@ function get(session: ClientHttp2Session): Promise<string> {
   });
 }
 
-/** Two requests at a time on one connection, until the end. */
+/** Sends two requests at a time on one connection, until the end. */
 export async function runHttp2({ host, port, tally, signal }: Stage): Promise<void> {
   const session = connect(`http://${host}:${port}`);
   session.on("error", (error) => tally.failed("http2", wordsOf(error)));

@@ -5,7 +5,7 @@ import { around, pause, type Stage, wordsOf } from "../stage.ts";
 const orderly = new Set([1000, 1001]);
 const messagesPerConnection = 60;
 
-/** One connection until either side ends it. Resolves with what is wrong. */
+/** Uses one connection until either side ends it. Resolves with a description of any error. */
 function talk({ host, port, tally, signal }: Stage): Promise<string> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://${host}:${port}/`, { headers: { host: "ws.example.com" } });
@@ -27,7 +27,7 @@ function talk({ host, port, tally, signal }: Stage): Promise<string> {
   });
 }
 
-/** One connection after the other, until the end. */
+/** Uses one connection after another, until the end. */
 export async function runWebSocket(stage: Stage): Promise<void> {
   while (await pause(around(500), stage.signal)) {
     const fault = await talk(stage);
