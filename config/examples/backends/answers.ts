@@ -1,4 +1,4 @@
-/** What the backend of the examples answers, by the path and the query of a request (config/examples/README.md). */
+/** The responses of the backend of the examples, by the path and the query of a request (config/examples/README.md). */
 import { EventEmitter, once } from "node:events";
 import type { IncomingHttpHeaders } from "node:http";
 import { answerLogin, type Answer } from "./login.ts";
@@ -8,22 +8,22 @@ export type Received = {
   /** The path with its query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Of a connection over TLS: the server name that the client has sent. */
+  /** The server name that the client sent on a connection over TLS; undefined without TLS. */
   readonly serverName?: string | undefined;
 };
 
 const waitMs = 5_000;
-/** Of requests that are remembered, and of URLs whose failures are counted; the oldest are forgotten. */
+/** The most paths that are remembered, and URLs for which failures are counted; the oldest are removed. */
 const maxRemembered = 1_000;
 
 /**
- * Returns what answers requests: with what was received, and
+ * Returns a function that answers requests with a description of the request, except:
  *
- * - `?status=503` with that status;
- * - `?never` not at all;
- * - `?failures=2` with 503 the first two times, then once with 200, and so on;
- * - `/received?path=/a` once another request for that path has come, or with 404 after five seconds;
- * - `/oauth2/…` as an authorization service does (login.ts).
+ * - `?status=503`: with that status;
+ * - `?never`: not at all;
+ * - `?failures=2`: with 503 the first two times, then once with 200, and so on;
+ * - `/received?path=/a`: when another request for that path arrives, or with 404 after five seconds;
+ * - `/oauth2/…`: as an authorization service does (login.ts).
  */
 export function createAnswers(name: string): (received: Received) => Promise<Answer> {
   const paths = new Set<string>();

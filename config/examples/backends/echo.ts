@@ -1,7 +1,7 @@
 /**
- * The backend of the examples, on one port: says its name and what it received, over HTTP/1.1, HTTP/2 without TLS,
- * WebSocket and TLS; datagrams come back with the name in front. Pods run this file as it is; `make run` runs it on this
- * machine. answers.ts lists what else it answers.
+ * The backend of the examples, on one port: returns its name and the request that it received, over HTTP/1.1, HTTP/2
+ * without TLS, WebSocket and TLS. Datagrams are returned with the name in front. Pods run this file unchanged; `make
+ * run` runs it on this machine. answers.ts lists the other responses.
  */
 import { createHash } from "node:crypto";
 import { createSocket, type Socket as DatagramSocket } from "node:dgram";
@@ -38,7 +38,7 @@ export function createEchoServer(name: string): Server {
       stream.end(body);
     });
   });
-  // The pair is example material, as every private key of these folders is.
+  // The key pair is example material, as is every private key of these folders.
   const read = (file: string): Buffer => readFileSync(join(import.meta.dirname, file));
   const tls = createTlsServer({ cert: read("backend.crt"), key: read("backend.key") }, (socket) => {
     socket.on("error", () => socket.destroy());
@@ -77,7 +77,7 @@ function receivedOf({ method = "", url = "", headers, socket }: IncomingMessage)
   return { method, url, headers, serverName };
 }
 
-/** One final text frame, then one that closes (RFC 6455 5.2). */
+/** Accepts a WebSocket, and sends one final text frame and a close frame (RFC 6455 5.2). */
 function greet(name: string, headers: IncomingHttpHeaders, socket: Socket): void {
   const text = `hello from ${name}`;
   socket.on("error", () => socket.destroy());
@@ -93,7 +93,7 @@ function greet(name: string, headers: IncomingHttpHeaders, socket: Socket): void
   socket.end(Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text), Buffer.from([0x88, 0])]));
 }
 
-/** RFC 6455 4.2.2. */
+/** The value of `Sec-WebSocket-Accept` for a key (RFC 6455 4.2.2). */
 const acceptOf = (key: string): string =>
   createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 

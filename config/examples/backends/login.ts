@@ -1,12 +1,12 @@
 /**
- * A toy in place of oauth2-proxy, for the example of a login: everybody who asks is alice, and the session is not signed.
+ * A toy replacement of oauth2-proxy, for the example of a login: every user is alice, and the session is not signed.
  *
  * - `/oauth2/auth` answers 202 with the user of the session, or 401;
- * - `/oauth2/start?rd=/a` is the sign-in page: it starts a session and sends the browser back to that path.
+ * - `/oauth2/start?rd=/a` is the sign-in page: it starts a session and redirects the browser back to that path.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 
-/** Of the backend, to any request. */
+/** A response of the backend to any request. */
 export type Answer = {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -15,7 +15,7 @@ export type Answer = {
 
 const session = "session=alice";
 
-/** Undefined for other paths. */
+/** Answers requests for the paths above; undefined for other paths. */
 export function answerLogin(name: string, url: URL, headers: IncomingHttpHeaders): Answer | undefined {
   if (url.pathname === "/oauth2/auth") {
     const isKnown = (headers.cookie ?? "").split("; ").includes(session);
