@@ -1,5 +1,5 @@
 /**
- * `make e2e`: brings the cluster up if it is not, installs the gateway, runs the tests and prints the results
+ * `make e2e`: starts the cluster if it does not run, installs the gateway, runs the tests and prints the results
  * (support/campaign.ts). TESTS names files; RETRY=1 is the second try of .ci/run (scripts/results/retry.ts).
  */
 import { globSync, rmSync } from "node:fs";
@@ -44,7 +44,10 @@ async function deployAndTest(): Promise<Results> {
   return retry === undefined ? results : afterRetry(retry, results);
 }
 
-/** Features first: when they fail, tests of faults and releases prove nothing. Tests that remove the installation come last. */
+/**
+ * The test files in order. Features come first, because tests of faults and releases prove nothing when features
+ * fail. Tests that remove the installation come last.
+ */
 function testFiles(): readonly string[] {
   const wanted = process.env["TESTS"];
   if (wanted !== undefined && wanted !== "")

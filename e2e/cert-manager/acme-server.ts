@@ -9,15 +9,18 @@ import { freePorts, type Programs } from "./programs.ts";
 
 export type AcmeServer = {
   readonly directoryUrl: string;
-  /** `ip:port` of the name server, which has one address for every name. */
+  /** The `ip:port` of the name server, which returns one address for every name. */
   readonly nameserver: string;
   /** The certificate of the authority, PEM. */
   authorityPem(): Promise<string>;
-  /** Takes away its files. */
+  /** Deletes its files. */
   dispose(): void;
 };
 
-/** `folder` holds the programs; `address` is what every host name resolves to, asked on port 80. */
+/**
+ * Starts Pebble. `folder` contains the programs. Every host name resolves to `address`, where challenges are
+ * requested on port 80.
+ */
 export async function startAcmeServer(
   programs: Programs,
   folder: string,

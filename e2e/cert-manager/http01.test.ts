@@ -72,7 +72,7 @@ describe("certificates by cert-manager and an ACME server", function () {
     const path = `${group}/namespaces/${sandbox.namespace}/${plural}?labelSelector=${selector}`;
     return (await ask<List>(path)).items.length;
   };
-  /** What the shared proxies say of requests for challenges of the host. */
+  /** The log lines of the shared proxies for requests for challenges of the host. */
   const asked = async (): Promise<readonly LogLine[]> => {
     const selector = "app.kubernetes.io/component=shared-proxy";
     const args = ["--namespace", installNamespace, "logs", "--selector", selector, "--tail=-1"];
@@ -134,10 +134,10 @@ describe("certificates by cert-manager and an ACME server", function () {
     });
     const solver = `ingress/${sandbox.namespace}/cm-acme-http-solver-`;
     const bySolver = lines.filter(({ route_id: route }) => route?.startsWith(solver) === true);
-    // cert-manager asks several times before it lets Pebble ask.
+    // cert-manager checks the challenge several times before it lets Pebble check it.
     expect(bySolver.filter(({ status }) => status === 200).length).to.be.at.least(2);
     for (const { route_id: route, status } of lines) {
-      // The parent answers until the solver's Ingress is there; the solver until it is ready.
+      // The parent answers until the Ingress of the solver is served; after that, the solver fails until it is ready.
       const known = route?.startsWith(solver) === true ? [200, 502, 503] : [308];
       expect(known).to.include(status);
     }

@@ -1,4 +1,4 @@
-/** The programs that get certificates, as processes of this machine. */
+/** The programs that obtain certificates, as processes of this machine. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync } from "node:fs";
@@ -9,15 +9,15 @@ import { root } from "../support/provider.ts";
 const logs = join(root, ".cache/e2e/cert-manager");
 
 export type Programs = {
-  /** Starts a program, whose output goes to a file under .cache/e2e/cert-manager. */
+  /** Starts a program. Its output is written to a file under .cache/e2e/cert-manager. */
   start(path: string, args: readonly string[], env?: Readonly<Record<string, string>>): void;
   /** Fails when a program has ended. */
   check(): void;
-  /** Ends all of them. */
+  /** Ends all programs. */
   stop(): Promise<void>;
 };
 
-/** Programs inherit no environment: a proxy that it names would get their requests. */
+/** Programs do not inherit the environment, because a proxy that it specifies would receive their requests. */
 export function createPrograms(): Programs {
   const started = new Map<string, ChildProcess>();
   return {

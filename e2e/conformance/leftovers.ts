@@ -1,8 +1,8 @@
 import { kubectl } from "../support/provider.ts";
 
 /**
- * Deletes what a run of the suite that was ended has left: with such objects some tests fail, for they grant each other
- * what others of them must not be granted. The suite's namespaces begin with `gateway-`.
+ * Deletes the objects of an earlier run of the suite that was ended. With them some tests fail, because they grant
+ * references that other tests require not to be granted. The namespaces of the suite begin with `gateway-`.
  */
 export async function deleteLeftovers(): Promise<void> {
   const names = await kubectl(["get", "namespaces", "--output", "name"]);

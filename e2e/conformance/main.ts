@@ -1,7 +1,8 @@
 /**
- * `make conformance`: the conformance suite of the Gateway API against a cluster (support/campaign.ts), in all profiles of
- * gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady takes those that .ci/run runs;
- * without either the whole suite runs. REPORT=1 writes the report of the whole suite to docs/conformance instead of .cache.
+ * `make conformance`: runs the conformance suite of the Gateway API against a cluster (support/campaign.ts), with all
+ * profiles of gateways. MODE is `shared` or `dedicated` proxies. TESTS names tests, SELECTION=steady selects those
+ * that .ci/run runs; without either the whole suite runs. REPORT=1 writes the report of the whole suite to
+ * docs/conformance instead of .cache.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -19,7 +20,7 @@ const profiles = ["GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS", "GATEWAY-TCP", 
 const suiteLimitMs = 75 * 60_000;
 const work = join(root, ".cache/conformance");
 
-/** A cluster IP for the test that asks for one, and an address that no cluster of ours can give. */
+/** A usable cluster IP for the test that requests one, and an address outside the range of the cluster. */
 const usableAddress = "10.96.77.7";
 const unusableAddress = "203.0.113.7";
 
@@ -44,7 +45,7 @@ async function runSuite(): Promise<Results> {
       ...["-test.run=^TestConformance$", "-test.v", `-test.timeout=${suiteLimitMs}ms`],
       `-gateway-class=${gatewayClass}`,
       `-conformance-profiles=${profiles.join()}`,
-      // Tests of the suite grant each other what others of them must not be granted.
+      // Some tests of the suite grant references that other tests require not to be granted.
       "-disable-parallel-tests",
       `-usable-address=${usableAddress}`,
       `-unusable-address=${unusableAddress}`,
@@ -69,7 +70,7 @@ async function runSuite(): Promise<Results> {
   return resultsOf(outcomes, suite.status);
 }
 
-/** Flags that choose tests; none: all. */
+/** The flags that select tests; empty to run all. */
 function selectionOf(tests: string, selection: string): readonly string[] {
   if (selection !== "" && selection !== "steady")
     throw new Error(`SELECTION is "${selection}", expected steady`);
@@ -78,7 +79,7 @@ function selectionOf(tests: string, selection: string): readonly string[] {
   return selection === "" ? [] : [`-skip-tests=${unsteadyTests.join()}`];
 }
 
-/** Whether the report replaces the one in docs/conformance, which a part of the suite cannot. */
+/** Whether the report replaces the one in docs/conformance, which only a run of the whole suite can. */
 function isReportWanted(wanted: string, selection: readonly string[]): boolean {
   if (wanted === "") return false;
   if (wanted !== "1") throw new Error(`REPORT is "${wanted}", expected 1`);
@@ -95,7 +96,7 @@ function resultsOf(outcomes: readonly Outcome[], status: number): Results {
   const namesOf = (...results: readonly Outcome["result"][]): string[] =>
     outcomes.filter(({ result }) => results.includes(result)).map(({ test }) => test);
   const failures = namesOf("failed");
-  // A suite that ends before its tests do names no failed test.
+  // If the suite ends before its tests do, it names no failed test.
   if (failures.length === 0 && status !== 0) failures.push(`the suite ended with ${status}`);
   return {
     passed: namesOf("passed").length,

@@ -1,4 +1,4 @@
-/** Which proxies serve the Gateways of the suite: the shared ones, or such as each Gateway has of its own. */
+/** The proxies that serve the Gateways of the suite: the shared ones, or dedicated ones for each Gateway. */
 import { kubectl } from "../support/provider.ts";
 import { namespace } from "../deploy/release.ts";
 
@@ -11,7 +11,7 @@ export function modeOf(text: string): Mode {
 
 const dedicatedClass = "svc-dedicated";
 
-/** Prepares the cluster and gives the GatewayClass for the suite. */
+/** Prepares the cluster and returns the GatewayClass for the suite. */
 export async function prepareMode(mode: Mode): Promise<string> {
   if (mode === "shared") return "svc";
   const parameters = {

@@ -1,15 +1,15 @@
-/** What the program of the suite prints after each test (suite/conformance_test.go). */
+/** The outcome that the program of the suite prints after each test (suite/conformance_test.go). */
 
 export type Outcome = {
   readonly test: string;
   readonly result: "passed" | "failed" | "skipped" | "unsupported" | "deselected";
-  /** How long the test took, without the time for its manifests. */
+  /** The duration of the test, without the time for its manifests. */
   readonly seconds: number;
-  /** Features that the test needs and that the GatewayClass does not have. */
+  /** The features that the test needs and the GatewayClass does not have. */
   readonly missing?: readonly string[];
 };
 
-/** Reads outcomes out of output that comes in parts. */
+/** Returns a function that accepts output in parts, and calls `onOutcome` for each outcome in it. */
 export function outcomeReader(onOutcome: (outcome: Outcome) => void): (text: string) => void {
   let rest = "";
   return (text) => {
@@ -21,6 +21,6 @@ export function outcomeReader(onOutcome: (outcome: Outcome) => void): (text: str
   };
 }
 
-/** Whether a test says something about a gateway: the suite has tests of service meshes as well. */
+/** Whether a test concerns gateways: the suite also contains tests of service meshes. */
 export const isOfGateway = ({ result, missing = [] }: Outcome): boolean =>
   result !== "deselected" && !missing.some((feature) => feature.startsWith("Mesh"));

@@ -1,4 +1,7 @@
-/** The report of a run of the whole suite, in the form and under the name by which the Gateway API collects them. */
+/**
+ * The report of a run of the whole suite, in the format and with the file name that the Gateway API requires for
+ * submissions.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/provider.ts";
@@ -8,13 +11,13 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   readonly version: string;
 };
 
-/** What the Gateway API calls the mode: an implementation has one that is the default. */
+/** The names of the modes in the Gateway API, in which one mode of an implementation is the default. */
 const modeNames: Readonly<Record<Mode, string>> = { shared: "default", dedicated: "dedicated" };
 
 export const reportFile = (mode: Mode): string =>
   join(root, "docs/conformance", `experimental-v${version}-${modeNames[mode]}-report.yaml`);
 
-/** What the report says about this project. */
+/** The arguments for the part of the report that describes this project. */
 export const implementationArguments = (mode: Mode): readonly string[] => [
   "-organization=svc-labs",
   "-project=svc-gateway",

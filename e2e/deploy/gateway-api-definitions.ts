@@ -1,6 +1,6 @@
 /**
- * The custom resource definitions of the Gateway API, for a cluster that has none: those of the release that this
- * project's types come from, read out of its Go module.
+ * The custom resource definitions of the Gateway API, for a cluster without them. They are read from the Go module of
+ * the release from which the types of this project are generated.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import { gatewayApiVersion } from "../../scripts/generate-api-fetch.ts";
 import { kubectl, root, tryKubectl } from "../support/provider.ts";
 import { mustRun, run } from "../support/run-program.ts";
 
-/** `experimental` has every kind, `standard` those that will stay, `none` leaves the cluster as it is. */
+/** `experimental` has every kind, `standard` only the stable ones, and `none` does not change the cluster. */
 export type GatewayApiChannel = "experimental" | "standard" | "none";
 
 const module = "sigs.k8s.io/gateway-api";
-/** What this tool has installed, and so may remove. */
+/** The label of the objects that this tool has installed, and can therefore remove. */
 const ownLabel = "svc-labs.dev/installed-by=make-deploy";
 
 export async function installGatewayApi(channel: GatewayApiChannel): Promise<void> {
@@ -25,14 +25,15 @@ export async function installGatewayApi(channel: GatewayApiChannel): Promise<voi
   await kubectl(["wait", "--for=condition=Established", "--timeout=60s", "--filename", folder]);
 }
 
-/** The finalizers of Gateways with proxies of their own, and of classes that have Gateways. */
+/** The finalizers of Gateways with dedicated proxies, and of classes that have Gateways. */
 const ownFinalizers = [
   "gateway.svc-labs.dev/dedicated-cleanup",
   "gateway-exists-finalizer.gateway.networking.k8s.io",
 ];
 
 /**
- * Removes the finalizers of Gateways and classes when no controller runs any more; their objects are deleted with them.
+ * Removes the finalizers of Gateways and classes when no controller runs any more. Their dependent objects are
+ * deleted with them.
  */
 export async function releaseGateways(): Promise<void> {
   for (const kind of ["gateways", "gatewayclasses"]) await releaseAll(kind);
@@ -56,7 +57,7 @@ async function releaseAll(kind: string): Promise<void> {
     if (kept.length === finalizers.length) continue;
     const patch = ["--type", "merge", "--patch", JSON.stringify({ metadata: { finalizers: kept } })];
     const where = namespace === undefined ? [] : ["--namespace", namespace];
-    // An object that was deleted meanwhile needs nothing.
+    // An object that has been deleted meanwhile needs no patch.
     await tryKubectl(["patch", kind, name, ...where, ...patch]);
   }
 }
@@ -64,13 +65,17 @@ async function releaseAll(kind: string): Promise<void> {
 export const uninstallGatewayApi = (): Promise<string> =>
   kubectl(["delete", "crd", "--selector", ownLabel, "--ignore-not-found", "--timeout=120s"]);
 
-/** A folder with the definitions only: the channel's admission policy would refuse a change of channel. */
+/**
+ * Returns a folder with the definitions only, because the admission policy of a channel would reject a change of
+ * channel.
+ */
 export async function gatewayApiDefinitions(channel: GatewayApiChannel): Promise<string> {
   const folder = join(root, ".cache/gateway-api", `${gatewayApiVersion}-${channel}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const version = `${module}@${gatewayApiVersion}`;
-  // Ends with 1 when the module asks for a newer Go than this one; the archive is downloaded all the same.
+  // The command exits with 1 when the module requires a newer Go than the installed one, but still downloads the
+  // archive.
   const { stdout } = await run("go", ["mod", "download", "-json", version], { env: { GOFLAGS: "-mod=mod" } });
   const { Zip } = (stdout === "" ? {} : JSON.parse(stdout)) as { readonly Zip?: string };
   if (Zip === undefined) throw new Error(`go mod download ${version} gave no archive`);

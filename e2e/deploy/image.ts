@@ -1,6 +1,7 @@
 /**
- * Builds the image of the test cluster and loads it into the cluster. With kind, Docker builds it from the Dockerfile;
- * for the local provider the same files are put on the cluster's own Node.js image without a container engine.
+ * Builds the image of the test cluster and loads it into the cluster. With kind, Docker builds it from the
+ * Dockerfile; for the local provider the same files are added to the cluster's own Node.js image without a container
+ * engine.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ const tarOf = (tag: string): string => join(work, `${tag}.tar`);
 
 export const imageName = (image: Image): string => `${image.repository}:${image.tag}`;
 
-/** Builds the image of what is in dist/, of this or of another checkout. */
+/** Builds the image from dist/ of this or of another checkout. */
 export async function buildImage(checkout = root): Promise<Image> {
   const program = join(checkout, "dist");
   const image = { repository, tag: contentTag(program) };
@@ -32,7 +33,7 @@ export async function buildImage(checkout = root): Promise<Image> {
 }
 
 async function assemble(image: Image, program: string): Promise<void> {
-  // The base is the cluster's Node.js image, which is made with the cluster.
+  // The base is the Node.js image of the cluster, which is built with the cluster.
   await showProvider("build");
   const files = join(work, "files");
   mkdirSync(work, { recursive: true });
@@ -48,7 +49,7 @@ async function assemble(image: Image, program: string): Promise<void> {
   ]);
 }
 
-/** Makes the image known to the cluster's node. */
+/** Loads the image into the node of the cluster. */
 export async function loadImage(image: Image): Promise<void> {
   const isKind = (await providerName()) === "kind";
   await provider("load", isKind ? imageName(image) : tarOf(image.tag));

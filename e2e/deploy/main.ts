@@ -3,8 +3,8 @@
  *
  *   main.ts image | deploy | undeploy
  *
- * deploy brings the test cluster up if it is not. GATEWAY_API chooses the channel of its definitions (experimental,
- * standard, none), HELM_ARGS holds more arguments of `helm upgrade`.
+ * deploy starts the test cluster if it does not run. GATEWAY_API selects the channel of its definitions
+ * (experimental, standard, none), and HELM_ARGS contains additional arguments of `helm upgrade`.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -48,7 +48,7 @@ function channelOf(text: string): GatewayApiChannel {
   throw new Error(`GATEWAY_API is "${text}", expected experimental, standard or none`);
 }
 
-/** A backend with an Ingress in a file, and the commands for a first request. */
+/** Writes a backend with an Ingress to a file, and returns the commands for a first request. */
 async function firstRequest(image: Image): Promise<string> {
   const manifests = await echoManifests({ name: "echo", image: imageName(image) });
   const file = join(root, ".cache/deploy/echo.json");

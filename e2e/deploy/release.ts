@@ -15,13 +15,13 @@ export const namespace = "svc-system";
 export type DeployOptions = {
   readonly image: Image;
   readonly gatewayApi: GatewayApiChannel;
-  /** More arguments of `helm upgrade`, such as `--set vap.enabled=false`. */
+  /** Additional arguments of `helm upgrade`, such as `--set vap.enabled=false`. */
   readonly helmArguments?: readonly string[];
 };
 
 const chart = join(root, "config/chart");
 
-/** Installs or upgrades, and waits until every pod is ready. */
+/** Installs or upgrades the release, and waits until every pod is ready. */
 export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOptions): Promise<void> {
   await installGatewayApi(gatewayApi);
   await helm(
@@ -37,11 +37,14 @@ export async function deploy({ image, gatewayApi, helmArguments = [] }: DeployOp
   );
 }
 
-/** Whether an installation exists, complete or in part: the object that undeploy removes last exists. */
+/** Whether a complete or partial installation exists, by the object that undeploy removes last. */
 export const isDeployed = async (): Promise<boolean> =>
   (await tryKubectl(["get", "namespace", namespace])).status === 0;
 
-/** CODECS=node and SOCKET_LAYER=node in the environment: shared proxies with Node's codecs, or on its public sockets. */
+/**
+ * The arguments for CODECS=node and SOCKET_LAYER=node in the environment: shared proxies with Node's codecs, or on
+ * its public sockets.
+ */
 function codecArguments(): readonly string[] {
   const { CODECS: codecs, SOCKET_LAYER: layer } = process.env;
   const flags = { "http1-codec": codecs, "http2-codec": codecs, "socket-layer": layer };
@@ -59,12 +62,12 @@ const kindArguments = [
 
 /** Removes the release and everything that it and this tool have installed, including the custom resources. */
 export async function undeploy(): Promise<void> {
-  // Not with --wait: a GatewayClass with Gateways stays until its finalizer is taken away below.
+  // Without --wait, because a GatewayClass with Gateways exists until its finalizer is removed below.
   await helm(["uninstall", release, "--namespace", namespace, "--ignore-not-found", "--timeout", "180s"], {
     timeoutMs: 240_000,
   });
   const pods = ["pod", "--selector", "app.kubernetes.io/name=svc", "--namespace", namespace];
-  // Without any pod left there is nothing to wait for.
+  // Fails if no pod is left, in which case there is no need to wait.
   await tryKubectl(["wait", "--for=delete", ...pods, "--timeout=180s"]);
   await kubectl([
     "delete",
@@ -78,7 +81,7 @@ export async function undeploy(): Promise<void> {
   await kubectl(["delete", "namespace", namespace, "--ignore-not-found", "--timeout=120s"]);
 }
 
-/** The address at which this machine reaches the shared proxies over HTTP: `host:port`. */
+/** The address at which the shared proxies can be reached from this machine over HTTP: `host:port`. */
 export async function publicAddress(): Promise<string> {
   if ((await providerName()) === "kind") return "127.0.0.1:8080";
   const path = "jsonpath={.status.loadBalancer.ingress[0].ip}";

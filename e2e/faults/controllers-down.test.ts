@@ -17,7 +17,10 @@ import { poll } from "../support/poll.ts";
 import { areInSync } from "../support/until.ts";
 
 const convergenceLimitMs = 10_000;
-/** Five seconds of accepting connections, and the rest of requests in flight; far below the 45 s of the pod. */
+/**
+ * The limit for the end of a proxy: five seconds of accepting connections, and the rest of requests in flight; far
+ * below the 45 s of the pod.
+ */
 const endLimitMs = 20_000;
 
 describe("fault: no controller is running", () => {

@@ -44,7 +44,7 @@ describe("fault: a hostile proxy", () => {
   let csrPem: string;
   let identity: ProxyIdentity;
 
-  /** How often each of the honest proxies had to reconnect. */
+  /** The number of times that each of the honest proxies had to reconnect. */
   const reconnects = (): Promise<readonly number[]> =>
     Promise.all(honest.map((pod) => metric(pod, "svc_discovery_client_reconnects_total")));
 
@@ -148,7 +148,7 @@ describe("fault: a hostile proxy", () => {
   const streams = (): Promise<number> =>
     metric(leader, "svc_discovery_streams_total", { result: "rejected" });
 
-  /** Expects a stream to end with a status before any byte of a snapshot, and to be counted. */
+  /** Expects a stream to end with a status before any byte of a snapshot, and the rejection to be counted. */
   async function expectNothing(request: Parameters<typeof open>[0], code: string): Promise<void> {
     const before = await streams();
     expect(await open(request)).to.deep.equal({ code, snapshotBytes: 0 });

@@ -4,9 +4,9 @@ import { leaderName } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
 
-/** Proxies leave a stream after ten seconds of silence. */
+/** Proxies close a stream after ten seconds of silence. */
 const servedLimitMs = 20_000;
-/** The lease runs out after fifteen seconds. */
+/** The lease expires after fifteen seconds. */
 const ledLimitMs = 20_000;
 
 describe("fault: the leading controller is frozen", () => {

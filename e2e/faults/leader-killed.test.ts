@@ -32,7 +32,7 @@ describe("fault: the leading controller is killed", () => {
       const killedMs = performance.now();
       await sandbox.applyRoute("changed", "/after");
       const servedMs = await sandbox.waitUntilServed(host, 30_000, "/after");
-      // The other proxy may be a moment later.
+      // The other proxy may be updated a moment later.
       await poll(
         "the old path to be removed",
         async () => (await send({ host, path: "/before" })).status === 404,

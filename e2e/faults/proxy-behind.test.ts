@@ -17,7 +17,7 @@ type Status = {
   }[];
 };
 
-/** docs/operations.md, "A proxy that is behind", with a proxy that cannot take what changes. */
+/** Tests docs/operations.md, "A proxy that is behind", with a proxy that cannot apply changes. */
 describe("a proxy that is a version behind", () => {
   const sandbox = useLoadedSandbox("proxy-behind");
 
@@ -31,7 +31,7 @@ describe("a proxy that is a version behind", () => {
     const { status, stdout } = await svcGateway("status", "-o", "json");
     return { code: status, status: JSON.parse(stdout) as Status };
   };
-  /** The proxies by name, with their states. */
+  /** The states of the proxies, by name. */
   const statesOf = ({ proxies }: Status): Readonly<Record<string, string>> =>
     Object.fromEntries(proxies.map(({ name, state }) => [name, state]));
   const allInSync = async (): Promise<boolean> => {
@@ -45,7 +45,7 @@ describe("a proxy that is a version behind", () => {
     const [victim = "", other = ""] = await readyPodsOf("shared-proxy");
     await signalPod(victim, "SIGSTOP");
     try {
-      // The other proxy serves what the stopped one has not got.
+      // The other proxy serves the changes that the stopped one has not received.
       await sandbox.waitUntilServed(await sandbox.applyRoute("newer"), 30_000);
       const { value } = await poll("the stopped proxy to be behind", async () => {
         const read = await readStatus();

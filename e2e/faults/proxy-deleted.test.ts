@@ -10,7 +10,7 @@ describe("fault: a proxy is deleted under load", () => {
 
   it("no request is lost when a proxy is deleted, even a slow one in flight", async () => {
     await sandbox.withoutLoss(async () => {
-      // Spread over all proxies, and longer than a proxy accepts connections after SIGTERM.
+      // Requests are spread over all proxies, and last longer than a proxy accepts connections after SIGTERM.
       const slow = Promise.all(
         Array.from({ length: 8 }, () =>
           sendSlowly({ host: sandbox.host, path: "/slow", durationMs: 12_000 }),
@@ -19,7 +19,7 @@ describe("fault: a proxy is deleted under load", () => {
       const [victim = ""] = await readyPodsOf("shared-proxy");
       const startedMs = performance.now();
       await deletePod(victim);
-      // Traffic continues through all phases of its end: not ready, still accepting, draining, removed.
+      // Traffic continues through all phases of the end of a proxy: not ready, still accepting, draining, removed.
       await poll(
         "the proxy to be removed",
         async () => !(await podsOf("shared-proxy")).map(nameOf).includes(victim),

@@ -7,11 +7,11 @@ import { isReady, nameOf, podsOf, readyPodsOf } from "../support/pods.ts";
 import { poll } from "../support/poll.ts";
 import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts";
 
-/** The longest time of the chart's readiness probe, and of the nodes to apply its result. */
+/** The longest time until the readiness probe of the chart fails and the nodes apply its result. */
 const limitMs = 9_000;
-/** After so long without a failure, new connections go to other proxies. */
+/** After this time without a failure, new connections are considered to go to other proxies. */
 const quietMs = 4_000;
-/** The liveness probe would end the proxy some 25 s after it stopped. */
+/** The liveness probe would end the proxy about 25 s after it stopped. */
 const frozenMs = 20_000;
 /** A request of a healthy proxy takes milliseconds. */
 const requestTimeoutMs = 1_000;

@@ -41,7 +41,7 @@ describe("fault: watches are cut in mid-stream", () => {
 
     await sandbox.withoutLoss(async () => {
       let isCutting = true;
-      // Every change is made before, during or after a cut; one of two routes is deleted again a little later.
+      // Changes are made before, during and after a cut; one of two routes is deleted again a little later.
       const changing = (async () => {
         for (let number = 0; isCutting; number += 1) {
           const name = `changing-${number}`;

@@ -6,7 +6,7 @@ import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
-/** By password. */
+/** Hashes, by their password. */
 const hashes = {
   a: "$2b$08$8lE.arUjjF15iEZOQofIH.sv4RiV5ekckUZizdAdzk1gBFNIAGfby",
   new: "$2b$08$ooLoxJLagYLF456PNlFn2u3qZcKeFL3NZigLyqEcOBJ0rjFT71NK6",

@@ -31,7 +31,7 @@ describe("ClientTrafficPolicy", () => {
     },
   });
 
-  /** The bytes that answer a request after these bytes, until the connection ends. */
+  /** Sends these bytes and a request, and returns the bytes received until the connection ends. */
   async function talk(address: string, start: string): Promise<string> {
     const socket = connect({ host: address, port: 80 });
     let text = "";
@@ -72,7 +72,7 @@ describe("ClientTrafficPolicy", () => {
     await until("the PROXY header to be rejected", async () => (await talk(address, header)) === "");
   });
 
-  /** Opens a connection and keeps it; undefined when it is closed before it has answered. */
+  /** Opens a connection and keeps it open; undefined when it is closed without a response. */
   async function hold(address: string): Promise<Socket | undefined> {
     const socket = connect({ host: address, port: 80 });
     const ended = new Promise<undefined>((resolve) => socket.once("close", () => resolve(undefined)));

@@ -7,7 +7,7 @@ import { run } from "../support/run-program.ts";
 
 const firstPod = async (component: Component): Promise<string> => (await readyPodsOf(component))[0] ?? "";
 
-/** What pages write for a name of the reader's cluster. */
+/** Placeholders of pages for names in the reader's cluster, with a name to insert instead. */
 const placeholders: readonly (readonly [placeholder: RegExp, name: () => Promise<string> | string])[] = [
   [/^svc-controller-POD$/, () => firstPod("controller")],
   [/^(?:POD|svc-proxy-6c9f7)$/, () => firstPod("shared-proxy")],
@@ -16,10 +16,10 @@ const placeholders: readonly (readonly [placeholder: RegExp, name: () => Promise
   [/^KIND$/, () => "ingresses"],
 ];
 
-/** Only a container that has restarted has such a log; and a watch does not end. */
+/** Flags that are omitted: only a container that has restarted has a previous log, and a watch does not end. */
 const leftOut = new Set(["--previous", "--watch"]);
 
-/** Commands of kubectl that change nothing and need nothing of the reader's own. */
+/** Whether a command of kubectl changes nothing, and needs no objects or permissions of the reader. */
 const isRead = ([program, ...words]: readonly string[]): boolean =>
   program === "kubectl" &&
   words.some((word) => /^(?:get|logs|can-i)$/.test(word)) &&
@@ -45,7 +45,7 @@ describe("the commands of pages for a cluster", () => {
       const env = await clusterEnvironment();
       const refused: string[] = [];
       for (const [program = "", ...words] of commands) {
-        // With --help a program reads all of its flags, and does nothing.
+        // With --help a program parses all of its flags, and does nothing else.
         const { status, stderr } = await run(program, [...words, "--help"], { env });
         if (status !== 0) refused.push(`${[program, ...words].join(" ")}: ${stderr.trim()}`);
       }
@@ -60,7 +60,7 @@ describe("the commands of pages for a cluster", () => {
       for (const [program = "", ...words] of reads) {
         const named = await withNames(words);
         const { status, stderr } = await run(program, named, { env });
-        // A label that no object has finds nothing, without an error.
+        // A selector without a matching object yields an empty result, not an error.
         const isEmpty = named.includes("--selector") && stderr.includes("No resources found");
         if (status !== 0 || isEmpty) failed.push(`${[program, ...named].join(" ")}: ${stderr.trim()}`);
       }

@@ -65,7 +65,7 @@ describe("Gateways with dedicated proxies", () => {
   const addressOf = async (): Promise<string | undefined> =>
     (await ask<GatewayObject>(gatewayPath())).status?.addresses?.[0]?.value;
 
-  /** The address at which the Gateway is served now. */
+  /** The address at which the Gateway is currently served. */
   const served = async (): Promise<string> => {
     const { value } = await poll("the Gateway to serve", async () => {
       const address = await addressOf();
@@ -138,7 +138,7 @@ describe("Gateways with dedicated proxies", () => {
       let failures = 0;
       let isMoved = false;
       const watch = (async () => {
-        // Clients follow the address in the status, as a name server would.
+        // Clients use the address in the status, as if resolved by a name server.
         while (!isMoved) {
           const address = (await addressOf()) ?? before;
           if ((await echoAt(address).catch(() => undefined)) !== undefined) continue;

@@ -37,7 +37,7 @@ describe("Events", () => {
   });
 
   it("an InvalidAnnotation Event names an annotation whose value is well-formed and out of range", async () => {
-    // More than a number can represent, which only the controller checks.
+    // A number that cannot be represented, which only the controller checks.
     const annotations = { "max-body-size": "99999999999999999999g" };
     await sandbox.apply(
       ingress({ name: "invalid", host: "invalid.e2e.example", annotations, paths: [{ service: "none" }] }),

@@ -22,11 +22,11 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /**
- * Objects without a status, such as Secrets and ReferenceGrants, may reach the proxies a moment later, and the proxies of a Gateway
- * of its own start after it has an address.
+ * The time limit for an answer. Objects without a status, such as Secrets and ReferenceGrants, can reach the proxies
+ * a moment later, and the dedicated proxies of a Gateway start after it has an address.
  */
 const patienceMs = 90_000;
-/** Where no right answer is expected. */
+/** The time limit if no correct answer is expected. */
 const shortPatienceMs = 5_000;
 
 describe("the examples on a cluster", () => {
@@ -45,7 +45,7 @@ describe("the examples on a cluster", () => {
     expect(exampleFolders().map((folder) => basename(folder))).to.include.members(Object.keys(elsewhere));
   });
 
-  /** One text for each request that is not answered as the README says. */
+  /** One text for each request that is not answered as the README shows. */
   const wrongAnswers = async (
     folder: string,
     own: typeof shared,

@@ -77,8 +77,8 @@ describe("ext-auth over gRPC", () => {
       }),
     );
     const address = await programmedAddress(sandbox.namespace, "calls");
-    // A connection for each call: the node may take a moment to route the new address, and refuses connections until
-    // then.
+    // Each call uses a new connection: the node may take a moment to route the new address, and refuses connections
+    // until then.
     const call = async (headers: Readonly<Record<string, string>> = {}): Promise<CallResult> => {
       const session = connect(`http://${address}`);
       const failed = new Promise<never>((_, reject) => session.on("error", reject));
@@ -93,7 +93,7 @@ describe("ext-auth over gRPC", () => {
     expect((await call(asAlice)).messages).to.include("hello");
     const refused = await call();
     expect(refused.messages).to.deep.equal([]);
-    // The gRPC status of 401: UNAUTHENTICATED.
+    // The gRPC status for 401: UNAUTHENTICATED.
     expect(refused.trailers["grpc-status"]).to.equal("16");
   });
 

@@ -7,7 +7,7 @@ import { programmedAddress } from "../support/gateways.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
-/** A rule for each, at the path of its name. */
+/** Each kind has a rule, with its name as the path. */
 const extensions: readonly { readonly kind: string; readonly spec: object }[] = [
   { kind: "IpAccessControl", spec: { deny: ["0.0.0.0/0", "::/0"] } },
   { kind: "RateLimit", spec: { requestsPerSecond: 0.001 } },
@@ -98,7 +98,7 @@ describe("ExtensionRefs of an HTTPRoute", () => {
     expect(await statusOf("/BasicAuth")).to.equal(401);
     const authorization = `Basic ${Buffer.from("alice:open sesame").toString("base64")}`;
     expect(await statusOf("/BasicAuth", { headers: { authorization } })).to.equal(200);
-    // No token can be checked with a set without keys.
+    // A set without keys cannot verify any token.
     expect(await statusOf("/JwtAuth")).to.equal(503);
     expect(await statusOf("/RequestSizeLimit", { method: "POST", body: "1234" })).to.equal(200);
     expect(await statusOf("/RequestSizeLimit", { method: "POST", body: "12345" })).to.equal(413);
@@ -108,7 +108,7 @@ describe("ExtensionRefs of an HTTPRoute", () => {
     expect(echoed(await get("/RetryPolicy"))?.path).to.equal("/RetryPolicy");
     expect(await statusOf("/RouteOptions")).to.equal(200);
     expect(await statusOf("/RouteOptions/closed/a")).to.equal(403);
-    // The echo backend is the service: it answers with the status in the query.
+    // The echo backend acts as the authorization service: it answers with the status in the query.
     for (const path of ["/SvcExternalAuth", "/ExternalAuth"]) {
       expect(await statusOf(path)).to.equal(200);
       expect(await statusOf(`${path}?status=403`)).to.equal(403);

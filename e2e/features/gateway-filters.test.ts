@@ -54,7 +54,7 @@ describe("standard filters of an HTTPRoute", () => {
       },
     };
     const mirror = { type: "RequestMirror", requestMirror: { backendRef: { name: "copy", port: 80 } } };
-    // The echo backend is the service: it answers with the status in the query.
+    // The echo backend acts as the authorization service: it answers with the status in the query.
     const auth = {
       type: "ExternalAuth",
       externalAuth: {
@@ -73,7 +73,7 @@ describe("standard filters of an HTTPRoute", () => {
           { ...rule("/redirect", redirect), backendRefs: [] },
           rule("/mirror", mirror),
           rule("/auth", auth),
-          // A filter of a backend applies to the share of that backend.
+          // A filter of a backend applies only to the requests sent to that backend.
           {
             matches: [{ path: { value: "/backend" } }],
             backendRefs: [{ name: "echo", port: 80, filters: [ofRequests] }],

@@ -20,7 +20,7 @@ describe("Gateways of the shared proxies", () => {
   const sandbox = useSandbox("gateway");
   const host = "gateway.e2e.example";
 
-  /** A route of the Gateway of its name. */
+  /** A route of the Gateway with the same name. */
   const route = (name: string, rules: readonly object[]): object =>
     httpRoute(name, name, { hostnames: [host], rules });
   const objectAt = <T>(plural: string, name: string): Promise<T> =>

@@ -5,7 +5,7 @@ import { ingress } from "../support/ingress.ts";
 import { useSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
-// The objects are those of cert-manager 1.21, pkg/issuer/acme/http.
+// The objects match those of cert-manager 1.21, pkg/issuer/acme/http.
 describe("an HTTP-01 challenge", () => {
   const sandbox = useSandbox("http01-challenge");
   const host = "http01-challenge.e2e.example";
@@ -25,7 +25,7 @@ describe("an HTTP-01 challenge", () => {
       metadata: { name, labels, annotations: { "auth.istio.io/8089": "NONE" } },
       spec: {
         type: "NodePort",
-        // The pods of the solver would have these labels; here another backend takes their place.
+        // The pods of the solver would have these labels; here another backend replaces them.
         selector: { app: "solver" },
         ports: [{ name: "http", port: 8089, targetPort: 8080 }],
       },

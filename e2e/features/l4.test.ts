@@ -31,7 +31,7 @@ describe("TCP, TLS and UDP listeners", () => {
   });
   const get = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
-  /** The bytes that a TLS client gets on the port that both modes share. */
+  /** The bytes that a TLS client receives on the port that both modes share. */
   const talkTls = async (servername: string, bytes = "name?\n"): Promise<string> => {
     const socket = connectTls({ host: address, port: 8443, servername, ca: certificates.authorityPem });
     socket.setTimeout(patienceMs, () => socket.destroy(new Error("no answer")));

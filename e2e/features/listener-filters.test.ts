@@ -18,7 +18,7 @@ type Definition = {
   };
 };
 
-/** Only definitions of the experimental channel have the field. */
+/** Whether listeners have the field `filters`, which only the definitions of the experimental channel contain. */
 async function hasFilters(): Promise<boolean> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gateways.gateway.networking.k8s.io";
   const versions = (await find<Definition>(path))?.spec.versions ?? [];
@@ -31,7 +31,10 @@ describe("filters of listeners", () => {
   const host = "listener-filters.e2e.example";
   const open = { host: "open.e2e.example" };
 
-  /** The echo backend is the service: it sends its name, and answers with the status in the query. */
+  /**
+   * An authorization service, for which the echo backend is used: it sends its name, and answers with the status in
+   * the query.
+   */
   const edge = (service: string): object => {
     const externalAuth = {
       protocol: "HTTP",

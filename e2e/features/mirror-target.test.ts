@@ -67,7 +67,7 @@ describe("mirror-target", () => {
         true,
       ]);
     }
-    // Copies of earlier requests may be counted late.
+    // Copies of earlier requests may still be added to the count.
     await until("ten copies", async () => (await copies("copy")) >= before + 10);
   });
 

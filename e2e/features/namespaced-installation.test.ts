@@ -19,7 +19,7 @@ type AuditEvent = {
   readonly annotations?: { readonly "authorization.k8s.io/decision"?: "allow" | "forbid" };
 };
 
-/** A second installation beside that of the other tests, whose service accounts have Roles in two namespaces alone. */
+/** A second installation next to that of the other tests. Its service accounts have Roles in two namespaces only. */
 describe("a namespaced installation", () => {
   const home = useSandbox("namespaced-home");
   const shop = useSandbox("namespaced-shop");
@@ -103,7 +103,7 @@ describe("a namespaced installation", () => {
           .filter(({ annotations }) => annotations?.["authorization.k8s.io/decision"] === decision)
           .map(({ verb, requestURI }) => `${verb} ${requestURI.split("?")[0]}`),
       );
-    // A new role is known to the authorizer a moment after it was made.
+    // The authorizer applies a new role a moment after its creation.
     const allowed = requestsWith("allow");
     expect([...requestsWith("forbid")].filter((request) => !allowed.has(request))).to.deep.equal([]);
     expect(allowed.size).to.be.above(0);

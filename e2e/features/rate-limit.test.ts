@@ -42,14 +42,14 @@ describe("rate-limit", () => {
   before(async () => {
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(
-      // One more every 1000 seconds: none while the test runs.
+      // The policy adds one request every 1000 seconds, so none while the test runs.
       policy("address", { requestsPerSecond: 0.001, burst: 3 }),
       policy("header", { requestsPerSecond: 0.001, byHeader: "X-Api-Key" }),
       limited("address", byAddress),
       limited("header", byHeader),
       limited("missing", unlimited),
     );
-    // Probes of the limited hosts come from an address and a key of their own.
+    // Probes of the limited hosts use a separate address and key.
     for (const host of [byAddress, byHeader, unlimited]) {
       await until(`${host} to be served`, async () => {
         const { status } = await send({ host, headers: { "x-forwarded-for": "198.51.100.1" } });

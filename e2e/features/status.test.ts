@@ -27,7 +27,7 @@ describe("the status of an Ingress", () => {
   };
 
   before(async function () {
-    // A cluster without load balancer gives no address.
+    // A cluster without a load balancer assigns no address.
     if ((await loadBalancerAddresses()).length === 0) this.skip();
     await deployEcho(sandbox, { replicas: 1 });
     await sandbox.apply(ingress({ name: "status", host, paths: [{ service: "echo" }] }));

@@ -10,7 +10,7 @@ import { poll } from "../support/poll.ts";
 import { clusterEnvironment, root, tryKubectl } from "../support/provider.ts";
 import { run, type Ran } from "../support/run-program.ts";
 
-/** Commands that are not run as they are written, with the reason. */
+/** Commands that are not run as written, with the reason. */
 const elsewhere: readonly (readonly [command: RegExp, reason: string])[] = [
   [/^make deploy$/, "the suite has installed the gateway"],
   [
@@ -22,7 +22,10 @@ const elsewhere: readonly (readonly [command: RegExp, reason: string])[] = [
   [/ delete pod | --watch$/, "faults/ deletes proxies under load"],
 ];
 
-/** What commands print; those without a row have to succeed. Other tests' objects may be wrong, and the Service of the shop is. */
+/**
+ * The expected output of commands; other commands have to succeed. `check --live` fails, because the Service of the
+ * shop does not exist; objects of other tests can also be invalid.
+ */
 const printed: readonly (readonly [command: RegExp, output: RegExp])[] = [
   [/get ingress basic$/, /^basic\s+svc\s+basic\.example\.com/m],
   [/get ingressclass,gatewayclass$/, /ingressclass\S+\/svc\b[^]*gatewayclass\S+\/svc\b/],

@@ -28,7 +28,7 @@ const signIn = (url: string, token: string): Promise<Response> =>
     redirect: "manual",
   });
 
-/** Whether the console of a controller shows these proxies in sync to who has this token. */
+/** Whether the console of a controller shows these proxies as in sync to a user with this token. */
 const showsProxies = async (
   controller: string,
   token: string,
@@ -42,7 +42,7 @@ const showsProxies = async (
     return page.status === 200 && proxies.every((name) => text.includes(name)) && inSync >= proxies.length;
   });
 
-/** Installs the chart in the ways that change what runs, and returns to the first. */
+/** Installs the chart in the ways that change which components run, and finally restores the first one. */
 describe("the modes of the Helm chart", () => {
   const sandbox = useSandbox("chart-modes");
   const host = `${sandbox.namespace}.example`;
@@ -81,7 +81,7 @@ describe("the modes of the Helm chart", () => {
       const { status } = await ask<Autoscaler>(path);
       return status?.conditions?.some((one) => one.type === "AbleToScale" && one.status === "True") === true;
     });
-    // Until it has acted, the Deployment has the one replica that the API server gives it without a number.
+    // Until the autoscaler acts, the Deployment has one replica, the default of the API server.
     const hasTwoPods = async (): Promise<boolean> => (await podsOf("shared-proxy")).length === 2;
     await poll("the autoscaler to have its least number of pods", hasTwoPods);
     await upgrade("sharedProxy.autoscaling.enabled=false");

@@ -10,7 +10,9 @@ import { helm, root } from "../support/provider.ts";
 
 const test = "helm-upgrade";
 
-/** Objects that are created and deleted with pods, Services and releases; addresses a while after their Services. */
+/**
+ * Objects that are created and deleted with pods, Services and releases; IP addresses some time after their Services.
+ */
 const passing =
   /\/(pods|replicasets|endpoints|endpointslices|ipaddresses|leases) |secrets \S+\/sh\.helm\.release/;
 
@@ -23,7 +25,7 @@ describe("a Helm upgrade and rollback", () => {
   const allPods = async (): Promise<readonly string[]> =>
     [...(await podsOf("controller")), ...(await podsOf("shared-proxy"))].map(nameOf);
 
-  /** Runs Helm, expects pods that were not there before, and a new route to be served by them. */
+  /** Runs Helm, expects it to replace the pods, and expects the new ones to serve a new route. */
   const replacePods = async (what: string, args: readonly string[]): Promise<void> => {
     const before = await allPods();
     const startedMs = performance.now();

@@ -26,7 +26,10 @@ describe("an application of ingress-nginx moves to this gateway and back", () =>
   const names = ["api", "page"];
   const settings = ["--namespace", namespace, "--wait", "--timeout", "180s"];
 
-  /** Two Ingresses of one host, as ingress-nginx reads them: expressions for all paths. */
+  /**
+   * Two Ingresses of one host. With ingress-nginx, a regular expression in one makes all paths of the host regular
+   * expressions.
+   */
   const ingresses = [
     ingress("api", { "rewrite-target": "/v2/$2" }, "/api(/|$)(.*)", "ImplementationSpecific"),
     ingress("page", { "proxy-body-size": "8k", "enable-cors": "true" }, "/", "Prefix"),
@@ -61,7 +64,7 @@ describe("an application of ingress-nginx moves to this gateway and back", () =>
     };
   }
 
-  /** Changes flags of the controllers, as an operator does: one value of the chart. */
+  /** Changes flags of the controllers as an operator does, by one value of the chart. */
   const setFlags = async (what: string, flags: Readonly<Record<string, string>>): Promise<void> => {
     const startedMs = performance.now();
     const values = Object.entries(flags).flatMap(([flag, value]) => [
@@ -78,7 +81,7 @@ describe("an application of ingress-nginx moves to this gateway and back", () =>
 
   before(async function () {
     this.timeout(300_000);
-    // Where there is no load balancer, this machine does not reach pods either, as nginx has to.
+    // Without a load balancer, this machine cannot reach pods either, which nginx has to.
     if (!hasNginx() || (await loadBalancerAddresses()).length === 0) this.skip();
     await ask(ingressClass, {
       method: "POST",
@@ -104,7 +107,7 @@ describe("an application of ingress-nginx moves to this gateway and back", () =>
     const endpoints = pods.flatMap(({ status: { podIP } }) => (podIP === undefined ? [] : `${podIP}:8080`));
     await withOldController(ingresses.map((one) => stringify(one)).join("---\n"), endpoints, async (old) => {
       const here = await proxyAddress();
-      /** Where external-dns would let the name lead. */
+      /** The address to which external-dns would point the name. */
       let record: ProxyAddress = old;
       const follow = async (): Promise<void> => {
         const [address] = await statusAddresses(sandbox.namespace, "page");
@@ -171,7 +174,7 @@ type Seen = {
   readonly origin: string | undefined;
 };
 
-/** What a client sees of some requests, and the Service: statuses, paths, fields. */
+/** The responses of some requests, as seen by the client and by the Service: statuses, paths, fields. */
 async function answersAt(host: string, address: ProxyAddress): Promise<readonly Seen[]> {
   const replies = [
     await answer(host, address, "/api/items/1?x=%20y"),

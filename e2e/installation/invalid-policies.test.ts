@@ -29,7 +29,7 @@ type Events = {
   }[];
 };
 
-/** The schema of an earlier release, which took any spec. */
+/** The schema of an earlier release, which accepted any spec. */
 const loosened = (version: Version): Version => {
   const { "x-kubernetes-validations": _rules, ...schema } = version.schema.openAPIV3Schema;
   const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
@@ -46,7 +46,7 @@ describe("policies that were written before the schema of their kind was made st
     return `/apis/${group}/${versions[0]}/namespaces/${sandbox.namespace}/${plural}`;
   };
 
-  /** Creates a policy while its definition has a schema that takes it. */
+  /** Creates a policy while the schema of its definition accepts it. */
   async function createInvalid(kind: (typeof kinds)[number]): Promise<void> {
     const { group, versions, plural } = definitionOf(kind);
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`;

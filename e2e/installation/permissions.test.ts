@@ -33,7 +33,7 @@ type Role = {
 
 const roles = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Permissions that are used only in situations that these tests do not cause, and those situations. */
+/** Permissions that are used only in situations that these tests do not cause, with these situations. */
 const rarely: readonly (readonly [permission: RegExp, when: string])[] = [
   [
     /^[a-z.-]+\.(k8s\.io|svc-labs\.dev)\/[a-z]+ get$/,
@@ -68,7 +68,7 @@ describe("the permissions of the chart", () => {
     const file = await provider("audit-log");
     // kind has no audit log.
     if (!existsSync(file)) return this.skip();
-    // An earlier installation lost its permissions a moment before it ended.
+    // An earlier installation lost its permissions shortly before it ended.
     const { metadata } = await ask<Role>(`${roles}/clusterroles/${namespace}-svc-controller`);
     const sinceMs = Date.parse(metadata.creationTimestamp);
     const ofNamespace = `system:serviceaccount:${namespace}:`;
@@ -85,7 +85,7 @@ describe("the permissions of the chart", () => {
         );
   });
 
-  /** `group/resource verb` as in a rule of a role. */
+  /** The permission for a request as `group/resource verb`, in the terms of a rule of a role. */
   const permissionOf = ({ verb, objectRef }: AuditEvent): string => {
     const { apiGroup = "", resource = "", subresource } = objectRef ?? {};
     return `${apiGroup}/${resource}${subresource === undefined ? "" : `/${subresource}`} ${verb}`;
@@ -102,7 +102,10 @@ describe("the permissions of the chart", () => {
     );
   };
 
-  /** An API server that has just started rejects requests until it has read the roles. */
+  /**
+   * Ignores denials of requests that were also allowed: a newly started API server rejects requests until it has read
+   * the roles.
+   */
   it("the permissions are sufficient: no request was only ever denied", () => {
     const events = readEvents();
     const withDecision = (decision: "allow" | "forbid"): ReadonlySet<string> =>

@@ -22,14 +22,14 @@ describe("undeploy", () => {
       (await listObjects()).filter(
         (name) => !before.has(name) && !/[ /]e2e-|leases kube-node-lease\//.test(name),
       );
-    // The list must find the present objects, or its later result would prove nothing.
+    // If the list did not contain the present objects, its later result would prove nothing.
     expect((await added()).join("\n"))
       .to.include(`apps/v1/deployments ${namespace}/svc-controller`)
       .and.include("validatingadmissionpolicies")
       .and.include("clusterroles")
       .and.include("httproutes.gateway.networking.k8s.io");
     await undeploy();
-    // The controllers of the cluster delete some objects a moment later: API services, addresses.
+    // The controllers of the cluster delete some objects a moment later, such as API services and addresses.
     await poll("nothing to be left", async () => {
       const left = await added();
       if (left.length > 0) throw new Error(left.join("\n"));

@@ -1,12 +1,12 @@
-/** Which commit is the previous release (docs/upgrading.md, "Version skew"). */
+/** Determines the commit of the previous release (docs/upgrading.md, "Version skew"). */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/provider.ts";
 
 /**
- * PREVIOUS; else the newest tag of a release before this commit; else the commit with which the changelog got its newest
- * version. Undefined where there is none, and in a clone without its history.
+ * Returns PREVIOUS; else the newest tag of a release before this commit; else the commit that added the newest
+ * version to the changelog. Undefined without any of them, and in a shallow clone unless PREVIOUS is set.
  */
 export function previousRelease(): string | undefined {
   const { PREVIOUS: given = "" } = process.env;
@@ -20,7 +20,7 @@ export function previousRelease(): string | undefined {
   return commits?.split("\n")[0];
 }
 
-/** Undefined when the command fails or prints nothing. */
+/** The output of git; undefined when the command fails or prints nothing. */
 function git(...args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
   return status === 0 && stdout.trim() !== "" ? stdout.trim() : undefined;

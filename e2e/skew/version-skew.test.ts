@@ -20,13 +20,13 @@ type Deployment = {
 
 type RunningPod = { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
 
-/** docs/upgrading.md, "Version skew". */
+/** Tests docs/upgrading.md, "Version skew". */
 describe("controllers and proxies of this release and of the previous one", () => {
   const sandbox = useLoadedSandbox(test);
   const components: readonly Component[] = ["controller", "shared-proxy"];
   const manifests = new Map<Component, { readonly present: Deployment; readonly previous: Deployment }>();
 
-  /** Applies the Deployment of a release as Helm does, so that Helm stays the owner of its fields. */
+  /** Applies the Deployment of a release as Helm does, so that Helm remains the owner of its fields. */
   const run = async (component: Component, which: "present" | "previous"): Promise<void> => {
     const manifest = manifests.get(component)?.[which];
     if (manifest === undefined) return;
@@ -97,7 +97,7 @@ describe("controllers and proxies of this release and of the previous one", () =
     for (const component of components) await run(component, "present");
   });
 
-  /** Runs one component in the previous release, and expects routes old and new to be served meanwhile. */
+  /** Runs one component in the previous release, and expects old and new routes to be served during that time. */
   const together = async (component: Component, other: Component): Promise<void> => {
     await sandbox.withoutLoss(async () => {
       await run(component, "previous");

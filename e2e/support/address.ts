@@ -19,15 +19,15 @@ const sharedProxyService = (home = namespace): Promise<Service> =>
 let known: Promise<ProxyAddress> | undefined;
 
 /**
- * Where the shared proxies are reached from this machine: by node port, which the local provider has on the loopback
- * interface, so that load never goes anywhere else.
+ * The address of the shared proxies for this machine, by node port. The local provider binds node ports to the
+ * loopback interface, so that load never leaves the machine.
  */
 export function proxyAddress(): Promise<ProxyAddress> {
   known ??= addressOfProxies(namespace);
   return known;
 }
 
-/** The same of the installation in a namespace. */
+/** The address of the proxies of the installation in a namespace. */
 export async function addressOfProxies(home: string): Promise<ProxyAddress> {
   const [host, { spec }] = await Promise.all([provider("host"), sharedProxyService(home)]);
   const portOf = (name: string): number => {
@@ -38,7 +38,7 @@ export async function addressOfProxies(home: string): Promise<ProxyAddress> {
   return { host, http: portOf("http"), https: portOf("https") };
 }
 
-/** The addresses that the cluster's load balancer gave to the shared proxies. */
+/** The addresses that the load balancer of the cluster assigned to the shared proxies. */
 export async function loadBalancerAddresses(): Promise<readonly string[]> {
   const { status } = await sharedProxyService();
   return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []);

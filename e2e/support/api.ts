@@ -1,4 +1,4 @@
-/** Plain calls to the API server of the test cluster, for frequent requests for which kubectl would be slow. */
+/** Direct calls to the API server of the test cluster, for frequent requests for which kubectl would be too slow. */
 import { readFileSync } from "node:fs";
 import { request, Agent } from "node:https";
 import { parse } from "yaml";
@@ -39,7 +39,7 @@ async function connect(): Promise<Connection> {
 export type CallOptions = {
   /** APPLY creates or changes an object (server-side apply). */
   readonly method?: "GET" | "POST" | "PATCH" | "APPLY" | "DELETE";
-  /** Sent as JSON; with PATCH as a merge patch (RFC 7396). */
+  /** The body, sent as JSON; with PATCH as a merge patch (RFC 7396). */
   readonly body?: object;
 };
 
@@ -48,7 +48,7 @@ const bodyTypes: ReadonlyMap<string, string> = new Map([
   ["APPLY", "application/apply-patch+yaml"],
 ]);
 
-/** Sends one request and returns its response with any status. Fails only without a response. */
+/** Sends one request and returns its response with any status. Rejects only without a response. */
 export async function call(path: string, { method = "GET", body }: CallOptions = {}): Promise<Answer> {
   const { server, agent } = await (connection ??= connect());
   const isApply = method === "APPLY";
@@ -73,14 +73,14 @@ export async function call(path: string, { method = "GET", body }: CallOptions =
   });
 }
 
-/** The answer as an object of a kind that the caller knows; fails when the call was refused. */
+/** The response as an object of a kind that the caller knows; rejects when the call was refused. */
 export async function ask<T>(path: string, options: CallOptions = {}): Promise<T> {
   const { status, text } = await call(path, options);
   if (status >= 400) throw new Error(`${options.method ?? "GET"} ${path}: ${status} ${text.slice(0, 300)}`);
   return JSON.parse(text) as T;
 }
 
-/** An object, or undefined where there is none. */
+/** Reads an object; undefined if it does not exist. */
 export async function find<T>(path: string): Promise<T | undefined> {
   const { status, text } = await call(path);
   if (status === 404) return undefined;
@@ -88,13 +88,13 @@ export async function find<T>(path: string): Promise<T | undefined> {
   return JSON.parse(text) as T;
 }
 
-/** What a pod answers on one of its ports, through the API server. */
+/** Sends a request to a port of a pod through the API server, and returns the response. */
 export const askPod = (pod: PodPort, path: string): Promise<Answer> =>
   call(`/api/v1/namespaces/${pod.namespace}/pods/${pod.name}:${pod.port}/proxy${path}`);
 
 export type PodPort = { readonly namespace: string; readonly name: string; readonly port: number };
 
-/** Closes idle connections, so that the process may end. */
+/** Closes idle connections, so that the process can end. */
 export async function closeApi(): Promise<void> {
   const open = connection;
   connection = undefined;

@@ -1,6 +1,7 @@
 /**
- * An authorization service of Envoy's API as a pod runs it until SIGTERM, on port 8080. A request with `x-user` is
- * allowed, with the user in `x-checked-user` to the backend; every other one, and a body `forbidden`, is denied.
+ * An authorization service with the API of Envoy, which a pod runs on port 8080 until SIGTERM. It allows requests
+ * with `x-user`, and adds the user to the backend request as `x-checked-user`. It denies all other requests, and a
+ * body `forbidden`.
  */
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { CheckRequest, CheckResponse } from "@svc-gateway/proto/generated/ext-authz.js";

@@ -1,7 +1,8 @@
 /**
- * What `make e2e` and `make conformance` have in common: a cluster while the tests run, and a line with the results at
- * the end; `.cache/<name>-results.json` has them for .ci/run, with the names of failed tests. KEEP=1 leaves a cluster
- * that this run has started as it is; one that was up before stays up, unless FRESH=1 asks for a new one.
+ * The common part of `make e2e` and `make conformance`: it provides a cluster while the tests run, and prints a line
+ * with the results at the end. `.cache/<name>-results.json` contains them for .ci/run, with the names of failed
+ * tests. KEEP=1 keeps a cluster that this run has started; a cluster that ran before is kept, unless FRESH=1 requests
+ * a new one.
  */
 import { textOf } from "../../common/src/values/errors.ts";
 import {
@@ -20,7 +21,7 @@ const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
 const hourMs = 3_600_000;
 const nothing: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
-/** Runs tests with a cluster that is up, one such run at a time on this machine; gives the exit code. */
+/** Runs tests on a running cluster, one such run at a time on this machine. Returns the exit code. */
 export async function testOnCluster(name: string, test: () => Promise<Results>): Promise<number> {
   process.chdir(root);
   // A signal to this run ends the tests, and the cluster is still removed.
@@ -64,6 +65,6 @@ function failedFor(results: Results, error: unknown): Results {
   return withFailures(results, [text.split("\n", 1)[0] ?? ""]);
 }
 
-/** Installs what is built on the cluster that is up, as `make deploy` does. */
+/** Installs the current build on the running cluster, as `make deploy` does. */
 export const deployRelease = (): Promise<string> =>
   mustRun(process.execPath, ["e2e/deploy/main.ts", "deploy"], { isShown: true, timeoutMs: hourMs });

@@ -7,9 +7,9 @@ import { proxyAddress, type ProxyAddress } from "./address.ts";
 
 export type SendOptions = {
   readonly host: string;
-  /** The address of a Gateway, asked on the ports 80 and 443; absent: that of Ingresses. */
+  /** The address of a Gateway, used with the ports 80 and 443; without it, the address for Ingresses is used. */
   readonly gateway?: string | undefined;
-  /** Another place that is asked. */
+  /** Another address to use. */
   readonly address?: ProxyAddress;
   readonly path?: string;
   readonly method?: string;
@@ -19,7 +19,7 @@ export type SendOptions = {
   readonly caPem?: string;
   /** The client's own certificate and key. */
   readonly identity?: { readonly certificatePem: string; readonly keyPem: string };
-  /** The server name, where it is not the host. */
+  /** The server name, if it differs from the host. */
   readonly serverName?: string;
   readonly timeoutMs?: number;
 };
@@ -28,13 +28,13 @@ export type Reply = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The body as it came. */
+  /** The body as received. */
   readonly bytes: Buffer;
-  /** SHA-256 of the certificate that the server showed; empty without TLS. */
+  /** The SHA-256 of the server certificate; empty without TLS. */
   readonly fingerprint: string;
 };
 
-/** One request on a connection of its own. */
+/** Sends one request on a new connection. */
 export async function send(options: SendOptions): Promise<Reply> {
   const { host, path = "/", method = "GET", headers = {}, body, caPem, timeoutMs = 10_000 } = options;
   const { identity, serverName = host, gateway } = options;
@@ -78,11 +78,11 @@ export async function send(options: SendOptions): Promise<Reply> {
 export type SlowOptions = {
   readonly host: string;
   readonly path: string;
-  /** How long the body takes to be sent. */
+  /** The time over which the body is sent. */
   readonly durationMs: number;
 };
 
-/** Sends a request slowly, piece by piece of its body; returns the status, 0 without a response. */
+/** Sends the body of a request slowly, in pieces; returns the status, or 0 without a response. */
 export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promise<number> {
   const address = await proxyAddress();
   return new Promise((settle) => {
@@ -108,11 +108,11 @@ export async function sendSlowly({ host, path, durationMs }: SlowOptions): Promi
   });
 }
 
-/** The values of a field that the echo backend got, in order. */
+/** The values of a field that the echo backend received, in order. */
 export const fieldsOf = (reply: Reply, lowerName: string): readonly string[] =>
   (echoed(reply)?.headers ?? []).flatMap(([name, value]) => (name.toLowerCase() === lowerName ? value : []));
 
-/** The request as the echo backend received it; undefined when another program answered. */
+/** The request that the echo backend received; undefined when another program answered. */
 export function echoed({ status, headers, body }: Reply): EchoAnswer | undefined {
   return status === 200 && headers["echo-backend"] !== undefined
     ? (JSON.parse(body) as EchoAnswer)

@@ -1,6 +1,6 @@
 /**
- * Which annotations and filters of the Gateway API a test file is about: scripts/test/e2e-coverage.test.ts asks for each
- * to be covered somewhere.
+ * Declares the annotations and filters of the Gateway API that a test file covers. scripts/test/e2e-coverage.test.ts
+ * requires each to be covered by some file.
  */
 import { expect } from "chai";
 import { annotations } from "../../common/src/features/registry.ts";
@@ -8,7 +8,7 @@ import { annotations } from "../../common/src/features/registry.ts";
 const used = new Set<string>();
 const usedFilters = new Set<string>();
 
-/** A filter as a rule of a route or a backend of it names it. */
+/** A filter in a rule of a route, or in one of its backends. */
 type Filter = { readonly type: string; readonly extensionRef?: { readonly kind: string } };
 
 type Filtered = { readonly filters?: readonly Filter[] };
@@ -18,12 +18,12 @@ type RouteSpec = {
   readonly rules?: readonly (Filtered & { readonly backendRefs?: readonly Filtered[] })[];
 };
 
-/** Takes the annotations of an Ingress that a test makes, by their names without prefix. */
+/** Records the annotations of an Ingress that a test creates, by their names without prefix. */
 export function noteAnnotations(names: Iterable<string>): void {
   for (const name of names) used.add(name);
 }
 
-/** Takes the filters of a route that a test makes, from its `spec`. */
+/** Records the filters of a route that a test creates, from its `spec`. */
 export function noteFilters(spec: object): void {
   const { rules = [] }: RouteSpec = spec;
   for (const { filters = [], backendRefs = [] } of rules) {
@@ -33,11 +33,11 @@ export function noteFilters(spec: object): void {
   }
 }
 
-/** The type of a filter, with the kind that an extension names. */
+/** The type of a filter, with the kind that an extension refers to. */
 const filterName = ({ type, extensionRef }: Filter): string =>
   extensionRef === undefined ? type : `${type} to ${extensionRef.kind}`;
 
-/** Declares, inside of `describe`, which annotations its tests set; this is checked when they have ended. */
+/** Declares, inside `describe`, the annotations that its tests set; this is checked when they have ended. */
 export function covers(...names: readonly string[]): void {
   after(() => {
     const known = [...annotations.values()].map(({ name }) => name);
@@ -47,8 +47,8 @@ export function covers(...names: readonly string[]): void {
 }
 
 /**
- * The same for filters of routes, by their type; `ExtensionRef to <kind>` for resources of the gateway's own. Nothing is
- * asked for where all tests of the suite were skipped.
+ * Declares the filters of routes that the tests of a `describe` set, by type; `ExtensionRef to <kind>` for resources
+ * of the gateway's own. Nothing is checked if all tests of the suite were skipped.
  */
 export function coversFilters(...names: readonly string[]): void {
   after(function () {

@@ -19,7 +19,7 @@ import { namespace } from "../deploy/release.ts";
 import { ask } from "./api.ts";
 import { clusterEnvironment } from "./provider.ts";
 
-/** Local ports that lead to the two discovery ports of one controller. */
+/** Local ports that are forwarded to the two discovery ports of one controller. */
 export type Forwarding = {
   readonly streamPort: number;
   readonly bootstrapPort: number;
@@ -65,7 +65,7 @@ export type TokenOptions = {
   readonly audience: string;
 };
 
-/** A token of a service account for ten minutes. */
+/** Requests a token of a service account for ten minutes. */
 export async function requestToken(options: TokenOptions): Promise<string> {
   const path = `/api/v1/namespaces/${options.namespace}/serviceaccounts/${options.serviceAccount}/token`;
   const answer = await ask<{ status: { token: string } }>(path, {
@@ -75,7 +75,7 @@ export async function requestToken(options: TokenOptions): Promise<string> {
   return answer.status.token;
 }
 
-/** The roots that proxies trust. */
+/** The root certificates that proxies trust. */
 export async function trustBundle(): Promise<string> {
   const { data } = await ask<{ data: Readonly<Record<string, string>> }>(
     `/api/v1/namespaces/${namespace}/configmaps/svc-discovery-trust`,
@@ -150,7 +150,10 @@ export type StreamCall = {
   readonly wireVersion?: number;
 };
 
-/** How a stream ended, or `OPEN` when it brought a snapshot, and how many bytes of snapshots came. */
+/**
+ * The status with which a stream ended, or `OPEN` when a snapshot arrived, and the number of bytes of snapshots
+ * received.
+ */
 export type StreamAnswer = { readonly code: string; readonly snapshotBytes: number };
 
 /** Subscribes and waits for the first snapshot, or for the end of the stream. */

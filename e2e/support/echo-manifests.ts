@@ -4,23 +4,27 @@ import { root } from "./provider.ts";
 
 export type EchoManifestOptions = {
   readonly name: string;
-  /** The file of this folder that runs instead of the echo backend; it serves the port 8080 as well. */
+  /** The file of this folder that runs instead of the echo backend; it also serves port 8080. */
   readonly program?: string | undefined;
-  /** An image with Node.js 24; the one of this project is there in any case. */
+  /** An image with Node.js 24; the image of this project is always available. */
   readonly image: string;
   readonly replicas?: number;
-  /** CPU that the pods request, such as `20m`; without it they get what all others leave, which on a full node is nothing. */
+  /**
+   * The CPU that the pods request, such as `20m`. Without it they get only the CPU that others leave, which on a full
+   * node is almost none.
+   */
   readonly cpuRequest?: string | undefined;
-  /** With it, the Service has a port 443 where the pods end TLS themselves. */
+  /** A certificate for a port 443 of the Service, on which the pods terminate TLS themselves. */
   readonly certificate?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 };
 
-/** By the file of the program. */
+/** Bundles, by the file of the program. */
 const bundles = new Map<string, Promise<string>>();
 
 /**
  * A ConfigMap with the program in one file, a Deployment that runs it, and a Service with the ports 80 and 53 (UDP).
- * The pods are ready at once and stay for three seconds after SIGTERM, until no proxy sends them requests any more.
+ * The pods are ready immediately, and run for three seconds after SIGTERM, until no proxy sends them requests any
+ * more.
  */
 export async function echoManifests({
   name,
@@ -113,7 +117,7 @@ async function bundleProgram(program: string): Promise<string> {
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
-    // Optional parts of ws, which are faster and not needed.
+    // Optional parts of ws, which only make it faster.
     external: ["bufferutil", "utf-8-validate"],
   });
   return outputFiles[0]?.text ?? "";

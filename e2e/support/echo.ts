@@ -9,7 +9,7 @@ type Deployment = {
   };
 };
 
-/** Runs an echo backend in a sandbox, on the image that is installed, and waits until it is ready. */
+/** Runs an echo backend in a sandbox, with the installed image, and waits until it is ready. */
 export async function deployEcho(
   sandbox: Sandbox,
   {

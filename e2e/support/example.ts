@@ -1,4 +1,4 @@
-/** An example of config/examples on the test cluster: its own objects, on the image that the cluster has. */
+/** An example of config/examples on the test cluster: its own objects, with the image that the cluster has. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -20,10 +20,13 @@ type KubernetesObject = {
   };
 };
 
-/** Kinds of the Gateway API whose status says that the gateway has read them; all kinds of the gateway's own have one. */
+/**
+ * Kinds of the Gateway API with a status that shows that the gateway has read them. All kinds of the gateway's own
+ * have one.
+ */
 const withStatus = /^(?:Gateway|ListenerSet|[A-Z]+Route)$/i;
 
-/** What `kubectl apply -k` would apply of a folder, with the image of Node.js that the cluster has. */
+/** The objects that `kubectl apply -k` would apply from a folder, with the Node.js image of the cluster. */
 export async function renderExample(folder: string): Promise<readonly KubernetesObject[]> {
   const image = await installedImage();
   const [, newName = "", newTag = ""] = /^(.*):([^:]+)$/.exec(image) ?? [];
@@ -48,13 +51,13 @@ export async function renderExample(folder: string): Promise<readonly Kubernetes
   }
 }
 
-/** Applies objects of an example, in the namespaces that they name, else in `default`. */
+/** Applies objects of an example, in the namespaces that they specify, else in `default`. */
 export const applyExample = (objects: readonly object[]): Promise<string> =>
   kubectl(["apply", "--filename", "-"], list(objects));
 
 /**
- * Deletes them, and waits for all but namespaces, whose names no other example has. Kinds that the cluster does not know are
- * left out.
+ * Deletes objects, and waits for all except namespaces, whose names no other example uses. Skips kinds that the
+ * cluster does not know.
  */
 export async function deleteExample(objects: readonly KubernetesObject[]): Promise<void> {
   const args = ["delete", "--ignore-not-found", "--filename", "-"];
@@ -74,7 +77,7 @@ const list = (items: readonly object[]): { readonly input: string } => ({
   input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
 });
 
-/** Waits until the gateway has reported every object that has a status, and gives the address for requests. */
+/** Waits until the gateway has reported every object that has a status, and returns the address for requests. */
 export async function addressOfExample(objects: readonly KubernetesObject[]): Promise<string> {
   const awaited = objects.filter(
     ({ apiVersion, kind }) =>
@@ -82,7 +85,7 @@ export async function addressOfExample(objects: readonly KubernetesObject[]): Pr
   );
   const { value } = await until("the statuses of the example", async () => {
     const args = ["get", "--output", "json", "--filename", "-"];
-    // With one object it is that, with several a list.
+    // With one object, kubectl prints the object; with several, a list.
     const read = JSON.parse(await kubectl(args, list(awaited))) as KubernetesObject & {
       readonly items?: readonly KubernetesObject[];
     };
@@ -103,7 +106,7 @@ function isReported({ kind, metadata, status }: KubernetesObject): boolean {
   return isPresent && (kind !== "Gateway" || (status?.addresses ?? []).length > 0);
 }
 
-/** The output of a command of a README at an address, and whether it is what the README says. */
+/** Runs a command of a README against an address. Returns its output, and whether it matches that of the README. */
 export async function askExample(
   { command, answer }: ExampleRequest,
   address: string,

@@ -9,7 +9,7 @@ export type Figure = {
   readonly test: string;
   readonly what: string;
   readonly value: string;
-  /** What the value should not exceed; empty without a limit. */
+  /** The limit of the value as text; empty without one. */
   readonly limit: string;
 };
 
@@ -32,17 +32,17 @@ export const recordTraffic = (test: string, report: TrafficReport): void =>
     limit: "0",
   });
 
-/** A machine that does other work as well may be late by this much before it is the gateway's fault. */
+/** The time by which a machine with other load can be late before the gateway is considered at fault. */
 const loadAllowanceMs = 10_000;
 
-/** Records how long something took, and fails when that was over its limit by more than a busy machine explains. */
+/** Records a duration, and fails when it exceeds its limit by more than a busy machine explains. */
 export function expectWithin(test: string, what: string, tookMs: number, limitMs: number): void {
   const over = tookMs > limitMs ? " (over the limit)" : "";
   record({ test, what, value: `${seconds(tookMs)}${over}`, limit: `${limitMs / 1000} s` });
   expect(tookMs, `${test}: ${what}, in ms`).to.be.at.most(limitMs + loadAllowanceMs);
 }
 
-/** Records how long something took that has no limit of its own. */
+/** Records a duration without a limit. */
 export const recordTime = (test: string, what: string, tookMs: number): void =>
   record({ test, what, value: seconds(tookMs), limit: "" });
 

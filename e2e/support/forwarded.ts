@@ -23,7 +23,7 @@ export async function withForwarded<T>(
   }
 }
 
-/** The port that kubectl has chosen and says that it forwards from. */
+/** The local port that kubectl has chosen, read from its output. */
 function localPortOf(child: ReturnType<typeof spawn>): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";

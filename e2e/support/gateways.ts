@@ -28,7 +28,7 @@ export const isTrue = (conditions: readonly Condition[] | undefined, type: strin
 export const gatewayAt = (namespace: string, name: string): Promise<GatewayObject> =>
   ask(`/apis/${gatewayApi}/namespaces/${namespace}/gateways/${name}`);
 
-/** Waits until a Gateway is programmed for its present generation, and gives its address. */
+/** Waits until a Gateway is programmed for its present generation, and returns its address. */
 export async function programmedAddress(namespace: string, name: string): Promise<string> {
   const { value } = await until(`Gateway ${name} to be programmed`, async () => {
     const { metadata, status } = await gatewayAt(namespace, name);

@@ -1,9 +1,9 @@
-/** Root hooks of every test file: logs of failed tests, and an end without open connections. */
+/** Root hooks for every test file: they collect logs of failed tests, and close open connections at the end. */
 import type { RootHookObject } from "mocha";
 import { closeApi } from "./api.ts";
 import { collectLogs } from "./logs.ts";
 
-/** @public mocha looks for this name. */
+/** @public mocha looks up this name. */
 export const mochaHooks: RootHookObject = {
   async afterEach(this: Mocha.Context) {
     const { currentTest } = this;

@@ -1,6 +1,6 @@
 /**
- * What stands for ingress-nginx on a cluster that cannot run it: Debian's nginx on this machine, with the configuration that
- * ingress-nginx would write, and the status that it would write to its Ingresses.
+ * A replacement for ingress-nginx on a cluster that cannot run it: Debian's nginx on this machine, with the
+ * configuration that ingress-nginx would write, and the status that it would write to its Ingresses.
  */
 import { parseAllDocuments } from "yaml";
 import type { CorpusObject } from "../../cli/test/ingress-nginx/cases.ts";
@@ -10,10 +10,10 @@ import { sitesOf } from "../../cli/test/ingress-nginx/nginx/sites.ts";
 import type { ProxyAddress } from "./address.ts";
 import { ask } from "./api.ts";
 
-/** The address that it writes to the status. */
+/** The address that the replacement writes to the status. */
 export const oldAddress = "old.ingress-nginx.example";
 
-/** Runs the body with nginx serving these manifests; `endpoints` are those of the only Service, each `host:port`. */
+/** Runs the body while nginx serves these manifests; `endpoints` are those of the only Service, each as `host:port`. */
 export const withOldController = (
   manifests: string,
   endpoints: readonly string[],
@@ -47,13 +47,13 @@ type IngressStatus = {
 const pathOf = (namespace: string, name: string): string =>
   `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses/${name}`;
 
-/** The addresses in the status of an Ingress: where DNS records of external-dns lead. */
+/** The addresses in the status of an Ingress, to which DNS records of external-dns point. */
 export async function statusAddresses(namespace: string, name: string): Promise<readonly string[]> {
   const { status } = await ask<IngressStatus>(pathOf(namespace, name));
   return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []);
 }
 
-/** Writes the status as ingress-nginx does on each of its rounds. */
+/** Writes the status as ingress-nginx does in each of its periodic updates. */
 export async function writeOldStatus(namespace: string, name: string): Promise<void> {
   const status = { loadBalancer: { ingress: [{ hostname: oldAddress }] } };
   await ask(`${pathOf(namespace, name)}/status`, { method: "PATCH", body: { status } });

@@ -4,7 +4,7 @@ export type PathOptions = {
   readonly path?: string;
   readonly pathType?: "Prefix" | "Exact" | "ImplementationSpecific";
   readonly service: string;
-  /** Name of the Service's port, `http` by default. */
+  /** The name of the Service port, `http` by default. */
   readonly port?: string;
 };
 
@@ -12,7 +12,7 @@ export type IngressOptions = {
   readonly name: string;
   readonly host: string;
   readonly paths: readonly PathOptions[];
-  /** Without the prefix. */
+  /** Annotations without their prefix. */
   readonly annotations?: Readonly<Record<string, string>>;
   readonly tlsSecret?: string;
   readonly className?: string;

@@ -1,6 +1,6 @@
 /**
- * An application that knows only its internal address, as a pod runs it until SIGTERM: it answers every request with a
- * redirect and a cookie of that address.
+ * An application that knows only its internal address, as a pod runs it until SIGTERM. It answers every request with
+ * a redirect and a cookie for that address.
  */
 import { createServer } from "node:http";
 

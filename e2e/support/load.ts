@@ -1,4 +1,4 @@
-/** The start of every fault test: a complete installation, a backend, an Ingress that is served. */
+/** The setup of every fault test: a complete installation, a backend, and an Ingress that is served. */
 import { expect } from "chai";
 import { ask } from "./api.ts";
 import { send } from "./client.ts";
@@ -18,21 +18,21 @@ import { poll } from "./poll.ts";
 
 export type LoadedSandbox = Sandbox & {
   readonly host: string;
-  /** Waits until an Ingress of this host is served by the backend; gives the time that it took. */
+  /** Waits until the backend serves an Ingress of this host; returns the time that it took. */
   waitUntilServed(host: string, limitMs: number, path?: string): Promise<number>;
-  /** Applies an Ingress with a host of its own to the backend, for all paths or one; gives the host. */
+  /** Applies an Ingress with a host of its own for the backend, for all paths or one; returns the host. */
   applyRoute(name: string, path?: string): Promise<string>;
-  /** Runs the fault while traffic flows, and fails if any request did. */
+  /** Runs the fault during traffic, and fails if any request failed. */
   withoutLoss(
     fault: (traffic: Traffic) => Promise<void>,
     options?: Partial<TrafficOptions>,
   ): Promise<TrafficReport>;
 };
 
-/** Call it inside `describe`. */
+/** Must be called inside `describe`. */
 export function useLoadedSandbox(name: string): LoadedSandbox {
   const sandbox = useSandbox(name);
-  // Of this run alone: objects of the last one may go slowly.
+  // The domain is specific to this run, because objects of the previous one can take a while to disappear.
   const domain = `${sandbox.namespace}.example`;
   const host = `load.${domain}`;
 
@@ -50,7 +50,7 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
     await waitUntilWhole();
     await deployEcho(sandbox);
     await sandbox.apply(ingress({ name: "load", host, paths: [{ service: "echo" }] }));
-    // A preparation, not a figure: the cluster may still recover from the fault of the file before.
+    // A preparation, not a figure: the cluster may still be recovering from the fault of the previous file.
     await waitUntilServed(host, 90_000);
   });
 
@@ -60,7 +60,7 @@ export function useLoadedSandbox(name: string): LoadedSandbox {
     waitUntilServed,
     async applyRoute(route, path = "/") {
       const routeHost = `${route}.${domain}`;
-      // Not with kubectl: on a busy machine it takes longer than what is measured.
+      // Without kubectl, which takes longer on a busy machine than the time that is measured.
       await ask(`/apis/networking.k8s.io/v1/namespaces/${sandbox.namespace}/ingresses/${route}`, {
         method: "APPLY",
         body: ingress({ name: route, host: routeHost, paths: [{ path, service: "echo" }] }),

@@ -6,7 +6,7 @@ import { provider, root, tryKubectl } from "./provider.ts";
 
 const folder = join(root, ".cache/e2e/logs");
 
-/** Writes logs, Events and objects to a folder of the test's name and gives its path. Never fails. */
+/** Writes logs, Events and objects to a folder with the name of the test, and returns its path. Never fails. */
 export async function collectLogs(test: string): Promise<string> {
   const target = join(
     folder,

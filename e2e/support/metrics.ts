@@ -1,6 +1,6 @@
 import { askAdmin } from "./pods.ts";
 
-/** The value of one series of a pod: all samples of the family that carry these labels, added up; 0 without any. */
+/** The sum of all samples of a metric family with these labels, from one pod; 0 without any. */
 export async function metric(
   pod: string,
   family: string,

@@ -14,7 +14,7 @@ type ObjectList = {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 };
 
-/** Objects that are created and deleted on their own. */
+/** Kinds of objects that the cluster creates and deletes on its own. */
 const passing = new Set(["events", "componentstatuses"]);
 
 /** Names such as `networking.k8s.io/v1/ingresses web/shop`, in order; `-` means no namespace. */
@@ -39,12 +39,12 @@ export async function listObjects(): Promise<readonly string[]> {
 
 const file = join(root, ".cache/e2e/objects-before.json");
 
-/** Remembers what there is before the gateway is installed. */
+/** Records the objects that exist before the gateway is installed. */
 export async function rememberObjects(): Promise<void> {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify(await listObjects()));
 }
 
-/** What there was before the gateway was installed; undefined if it was not listed. */
+/** The objects that existed before the gateway was installed; undefined if they were not recorded. */
 export const rememberedObjects = (): readonly string[] | undefined =>
   existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as readonly string[]) : undefined;

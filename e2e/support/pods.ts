@@ -26,7 +26,7 @@ export const deploymentOf = (component: Component): DeploymentRef => ({
 const healthPort = 8081;
 const adminPort = 8082;
 
-/** Every pod of a component, those that are going included. */
+/** Every pod of a component, including those that are terminating. */
 export async function podsOf(component: Component): Promise<readonly Pod[]> {
   const selector = encodeURIComponent(`app.kubernetes.io/name=svc,app.kubernetes.io/component=${component}`);
   const { items } = await ask<{ items: readonly Pod[] }>(
@@ -46,11 +46,11 @@ export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTi
 export const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
 
-/** Names of the pods of a component that take traffic. */
+/** Names of the pods of a component that accept traffic. */
 export const readyPodsOf = async (component: Component): Promise<readonly string[]> =>
   (await podsOf(component)).filter((pod) => isReady(pod) && !isTerminating(pod)).map(nameOf);
 
-/** The pod that holds the lease now. */
+/** The pod that currently holds the lease. */
 export async function leaderName(): Promise<string | undefined> {
   const lease = await find<{ readonly spec?: { readonly holderIdentity?: string } }>(
     `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/svc-leader-lock`,
@@ -58,17 +58,17 @@ export async function leaderName(): Promise<string | undefined> {
   return lease?.spec?.holderIdentity || undefined;
 }
 
-/** What a pod of the installation answers on its admin port. */
+/** The response of the admin port of a pod of the installation. */
 export const askAdmin = (name: string, path: string): Promise<string> =>
   askPod({ namespace, name, port: adminPort }, path).then(({ text }) => text);
 
-/** Status of `/readyz`. */
+/** The status of `/readyz`. */
 export const readiness = (name: string): Promise<number> =>
   askPod({ namespace, name, port: healthPort }, "/readyz").then(({ status }) => status);
 
 export type DeleteOptions = { readonly gracePeriodSeconds?: number };
 
-/** Asks for the end of a pod and does not wait for it. */
+/** Requests the deletion of a pod without waiting for it. */
 export async function deletePod(name: string, { gracePeriodSeconds }: DeleteOptions = {}): Promise<void> {
   const query = gracePeriodSeconds === undefined ? "" : `?gracePeriodSeconds=${gracePeriodSeconds}`;
   await ask(`/api/v1/namespaces/${namespace}/pods/${name}${query}`, { method: "DELETE" });
@@ -95,7 +95,7 @@ type Deployment = {
   };
 };
 
-/** Waits until a Deployment runs what its spec says, and nothing older. */
+/** Waits until a Deployment runs only pods of its current spec. */
 export const waitForRollout = (deployment: DeploymentRef, limitMs = 120_000): Promise<unknown> =>
   poll(
     `${deployment.namespace}/${deployment.name} to be rolled out`,

@@ -4,8 +4,8 @@ import { textOf } from "../../common/src/values/errors.ts";
 const pauseMs = 100;
 
 /**
- * Polls until there is a result other than undefined and false, and returns it with the time it took. A failed attempt
- * counts as no result; after the limit the error has what was waited for and the last failure.
+ * Polls until the result is neither undefined nor false, and returns it with the time that it took. A failed attempt
+ * counts as no result. After the limit, the error contains the awaited condition and the last failure.
  */
 export async function poll<T>(
   what: string,

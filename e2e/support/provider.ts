@@ -1,8 +1,8 @@
-/** The test cluster as e2e/cluster/provider gives it: kind, or local without Docker. */
+/** The test cluster, as provided by e2e/cluster/provider: kind, or local without Docker. */
 import { delimiter, join, resolve } from "node:path";
 import { mustRun, run, type Ran, type RunOptions } from "./run-program.ts";
 
-/** The work tree. */
+/** The root of the work tree. */
 export const root = resolve(import.meta.dirname, "../..");
 
 const program = join(root, "e2e/cluster/provider");
@@ -14,16 +14,16 @@ const buildTimeoutMs = 40 * minuteMs;
 export const provider = (...args: readonly string[]): Promise<string> =>
   mustRun(program, args).then((text) => text.trim());
 
-/** The same with its output shown, and with time to compile a cluster. */
+/** Runs a command of the provider, shows its output, and allows time to compile a cluster. */
 export const showProvider = (...args: readonly string[]): Promise<string> =>
   mustRun(program, args, { isShown: true, timeoutMs: buildTimeoutMs });
 
-/** `kind` or `local`. */
+/** The name of the provider, `kind` or `local`. */
 export const providerName = (): Promise<string> => provider("name");
 
 export const isClusterUp = async (): Promise<boolean> => (await run(program, ["status"])).status === 0;
 
-/** Environment in which kubectl and helm are the cluster's own and speak to it. Asked for once. */
+/** Environment in which kubectl and helm are the programs of the cluster and use it. It is requested once. */
 export function clusterEnvironment(): Promise<Readonly<Record<string, string>>> {
   environment ??= readEnvironment();
   return environment;

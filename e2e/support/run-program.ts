@@ -3,14 +3,14 @@ import { spawn, type ChildProcess } from "node:child_process";
 export type Ran = { readonly status: number; readonly stdout: string; readonly stderr: string };
 
 export type RunOptions = {
-  /** Written to the standard input. */
+  /** Text for the standard input. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Shows the output as it comes, besides remembering it. */
+  /** Whether the output is also shown while it arrives. */
   readonly isShown?: boolean;
   /** Called with each part of the standard output as it arrives. */
   readonly onOutput?: (text: string) => void;
-  /** Ends the program after this many milliseconds; 120 s unless given. */
+  /** The time in milliseconds after which the program is ended; 120 s by default. */
   readonly timeoutMs?: number;
 };
 
@@ -18,7 +18,7 @@ const defaultTimeoutMs = 120_000;
 
 const running = new Set<ChildProcess>();
 
-/** Hands a signal on to every program that `run` has started and that has not ended. */
+/** Forwards a signal to every running program that `run` has started. */
 export function signalPrograms(signal: NodeJS.Signals): void {
   for (const child of running) child.kill(signal);
 }

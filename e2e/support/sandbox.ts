@@ -8,12 +8,12 @@ export type Sandbox = {
   readonly namespace: string;
   /** Creates or changes objects (server-side apply). */
   apply(...objects: readonly object[]): Promise<void>;
-  /** The same, with its refusal as a value. */
+  /** Like `apply`, but returns a refusal instead of throwing. */
   tryApply(...objects: readonly object[]): Promise<Ran>;
   delete(kind: string, name: string): Promise<void>;
 };
 
-/** Call it inside `describe`. */
+/** Must be called inside `describe`. */
 export function useSandbox(name: string): Sandbox {
   const namespace = `e2e-${name}-${randomBytes(3).toString("hex")}`;
   const path = `/api/v1/namespaces/${namespace}`;

@@ -1,6 +1,7 @@
 /**
- * Signals for the process of a container, such as the sudden end of a crash. The API has no such call, and a process cannot
- * kill its container's first one, so a privileged pod that sees the node's processes does it.
+ * Signals for the process of a container, such as the sudden end of a crash. The API has no such call, and a process
+ * cannot kill the first process of its container. A privileged pod with access to the processes of the node does it
+ * instead.
  */
 import { namespace } from "../deploy/release.ts";
 import { call, find } from "./api.ts";
@@ -12,7 +13,7 @@ import { poll } from "./poll.ts";
 const name = "e2e-signaller";
 const path = `/api/v1/namespaces/${namespace}/pods`;
 
-/** Makes the pod; wait for it before the fault, so that the signal itself is quick. */
+/** Creates the privileged pod. Wait for it before the fault, so that the signal itself is fast. */
 export async function prepareSignals(): Promise<void> {
   const present = await find<Pod>(`${path}/${name}`);
   if (present === undefined) {
@@ -44,10 +45,10 @@ export async function prepareSignals(): Promise<void> {
 
 export const removeSignaller = (): Promise<unknown> => call(`${path}/${name}`, { method: "DELETE" });
 
-/** Kills the program of a pod of the installation. */
+/** Kills the program of a pod of the installation with SIGKILL. */
 export const killPod = (pod: string): Promise<void> => signalPod(pod, "SIGKILL");
 
-/** Sends a signal to the program of a pod of the installation: the processes that have the pod's name as POD_NAME. */
+/** Sends a signal to the program of a pod of the installation: the processes with the name of the pod as POD_NAME. */
 export async function signalPod(pod: string, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
   const program = `
     const { readdirSync, readFileSync } = require("node:fs");

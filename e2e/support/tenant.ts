@@ -1,4 +1,4 @@
-/** A tenant that tries everything in its namespace, and a victim in another one that must not notice. */
+/** A tenant that attempts everything in its namespace, and a victim in another namespace that must not be affected. */
 import { expect } from "chai";
 import { ask } from "./api.ts";
 import { echoed, send } from "./client.ts";
@@ -10,7 +10,7 @@ import { useSandbox, type Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 export type Tenant = Sandbox & {
-  /** As the tenant, not as the user of the tests. */
+  /** Applies as the tenant, not as the user of the tests. */
   readonly apply: Sandbox["apply"];
   readonly tryApply: Sandbox["tryApply"];
   try(args: readonly string[], input?: string): Promise<Ran>;
@@ -24,7 +24,10 @@ export type Victim = Sandbox & {
 
 const rbac = "rbac.authorization.k8s.io";
 
-/** What tenants may do besides the role `edit`: all kinds that this gateway reads, EndpointSlices included. */
+/**
+ * The permissions of tenants in addition to the role `edit`: all kinds that this gateway reads, including
+ * EndpointSlices.
+ */
 const rights = [
   {
     apiGroups: ["gateway.networking.k8s.io", "gateway.svc-labs.dev", "ingress.svc-labs.dev"],
@@ -34,7 +37,10 @@ const rights = [
   { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["*"] },
 ];
 
-/** A namespace with a ServiceAccount that has ordinary rights in it, and nowhere else. Call it inside `describe`. */
+/**
+ * A namespace with a ServiceAccount that has ordinary permissions in it, and nowhere else. Must be called inside
+ * `describe`.
+ */
 export function useTenant(name: string): Tenant {
   const sandbox = useSandbox(name);
   const { namespace } = sandbox;
@@ -70,13 +76,14 @@ export function useTenant(name: string): Tenant {
   };
 }
 
-/** A namespace with a backend and a host of its own. Call it inside `describe`. */
+/** A namespace with a backend and a host of its own. Must be called inside `describe`. */
 export function useVictim(name: string): Victim {
   const sandbox = useSandbox(name);
   const host = `${sandbox.namespace}.example`;
   before(async function () {
     this.timeout(300_000);
-    // The kernel gives pods without a request next to nothing while proxies use all processors, as they may.
+    // While proxies use all processors, which they are allowed to, the kernel gives almost no CPU to pods without a
+    // request.
     await deployEcho(sandbox, { name: "victim", replicas: 1, cpuRequest: "20m" });
     await sandbox.apply(ingress({ name: "victim", host, paths: [{ service: "victim" }] }));
     await until("the victim to be served", async () => (await send({ host })).status === 200);
@@ -92,7 +99,7 @@ export function useVictim(name: string): Victim {
   };
 }
 
-/** A Service without pods, and a slice that says where its endpoints are. */
+/** A Service without pods, and an EndpointSlice with the addresses of its endpoints. */
 export const serviceAt = (
   name: string,
   address: string,

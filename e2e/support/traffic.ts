@@ -5,18 +5,18 @@ import { proxyAddress, type ProxyAddress } from "./address.ts";
 export type TrafficOptions = {
   readonly host: string;
   readonly path?: string;
-  /** Where each request goes, as of now; absent: to the shared proxies. */
+  /** Returns the current address for each request; by default, that of the shared proxies. */
   readonly address?: () => Pick<ProxyAddress, "host" | "http">;
   /** At most 100. */
   readonly requestsPerSecond?: number;
-  /** The traffic ends by itself after this long. */
+  /** The time after which the traffic ends automatically. */
   readonly limitMs?: number;
 };
 
 export type TrafficReport = {
   readonly sent: number;
   readonly failed: number;
-  /** How often each kind of failure happened, with the milliseconds into the run of the first. */
+  /** The number of failures of each kind, with the time of the first in milliseconds since the start. */
   readonly failures: ReadonlyMap<string, { readonly count: number; readonly firstMs: number }>;
   /** Names of the backends that answered. */
   readonly backends: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export type TrafficReport = {
 };
 
 export type Traffic = {
-  /** How many requests have been answered with 200 so far. */
+  /** The number of requests answered with 200 so far. */
   succeeded(): number;
   /** Stops sending, waits for requests in flight, and returns the results. */
   stop(): Promise<TrafficReport>;
@@ -32,12 +32,12 @@ export type Traffic = {
 
 const maxRequestsPerSecond = 100;
 const requestTimeoutMs = 15_000;
-/** More than this many under way means that nothing answers; more are not sent, but count as failed. */
+/** More requests in flight than this mean that no backend answers. Further ones are not sent, but count as failed. */
 const maxUnderWay = 500;
-/** Every so many requests one takes a new connection; the others are sent on connections that are kept open. */
+/** One of this number of requests uses a new connection; the others use persistent connections. */
 const freshEvery = 4;
 
-/** Sends requests at a steady rate, independent of the responses; connections are kept and reused as by a browser. */
+/** Sends requests at a steady rate, independent of the responses. Connections are kept and reused as by a browser. */
 export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const { host, path = "/", limitMs = 180_000 } = options;
   const rate = Math.min(options.requestsPerSecond ?? 40, maxRequestsPerSecond);
@@ -113,7 +113,7 @@ function errorName(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.message;
 }
 
-/** Failures in one line, for messages and tables. */
+/** The failures in one line, for messages and tables. */
 export const describeFailures = ({ failures }: TrafficReport): string =>
   [...failures]
     .map(([why, { count, firstMs }]) => `${count} x ${why} (first after ${firstMs} ms)`)

@@ -10,8 +10,8 @@ type Fleet = {
 };
 
 /**
- * Polls, and then waits until every shared proxy has the table that the leader serves: a condition that one proxy has met is
- * no promise that the next request, which may reach another one, meets it too.
+ * Polls, and then waits until every shared proxy has the table that the leader serves. If one proxy meets a
+ * condition, the next request may still reach another one that does not.
  */
 export const until: typeof poll = async (what, ask, limitMs) => {
   const met = await poll(what, ask, limitMs);
@@ -19,7 +19,7 @@ export const until: typeof poll = async (what, ask, limitMs) => {
   return met;
 };
 
-/** Whether the shared proxies, all or those of these names, have the table that the leader serves. */
+/** Whether the shared proxies, or those with these names, have the table that the leader serves. */
 export async function areInSync(names?: readonly string[]): Promise<boolean> {
   const leader = await leaderName();
   if (leader === undefined) return false;

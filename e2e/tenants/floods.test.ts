@@ -123,12 +123,12 @@ describe("a tenant that floods", () => {
     this.timeout(600_000);
     const annotations = { "request-header-set": `X-Large: ${"v".repeat(60_000)}` };
     const paths = Array.from({ length: 32 }, (_, index) => ({ path: `/${index}`, service: "mallory" }));
-    // About as many as the snapshot of the shared proxies can contain: 3.8 MB each, on two ports.
+    // About the number that the snapshot of the shared proxies can contain: 3.8 MB each, on two ports.
     const large = (index: number): string => `large-${index}.${host}`;
     const count = 52;
     for (let index = 0; index < count; index++)
       await tenant.apply(ingress({ name: `large-${index}`, host: large(index), annotations, paths }));
-    // They are served: the 431 is the backend's, which rejects such a large head.
+    // The routes are served: the 431 is the response of the backend, which rejects such a large head.
     const answers = await until("the last of them", async () => {
       const { status } = await send({ host: large(count - 1), path: "/0" });
       return status === 404 ? false : status;

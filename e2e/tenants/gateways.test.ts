@@ -163,7 +163,7 @@ describe("a tenant with Gateways", () => {
     await makeClass(name);
     await tenant.apply(gateway("kept", { gatewayClassName: name }));
     const address = await programmedAddress(tenant.namespace, "kept");
-    // The nodes apply an address a moment after the Gateway has it.
+    // The nodes apply an address a moment after it appears on the Gateway.
     await poll("the address to answer", async () => {
       const reply = await send({ host: "any.example", gateway: address, timeoutMs: 5_000 });
       return reply.status === 404;
@@ -178,7 +178,7 @@ describe("a tenant with Gateways", () => {
     expect((await gatewayAt(tenant.namespace, "kept")).status?.addresses?.[0]?.value).to.equal(address);
     expect((await send({ host: "any.example", gateway: address })).status).to.equal(404);
 
-    // Without its finalizer the class is deleted, and the Gateway is still served.
+    // Without its finalizer the class is deleted, but the Gateway is still served.
     await ask(`${classPath}/${name}`, { method: "PATCH", body: { metadata: { finalizers: null } } });
     await poll("the class to be deleted", async () => (await classOf()) === undefined);
     const { value } = await poll("the status to say so", async () =>
@@ -212,7 +212,7 @@ describe("a tenant with Gateways", () => {
         ),
       });
     for (let index = 0; index < count; index++) await tenant.apply(many(index));
-    // Either the internal ports run out first, or the node ports of the cluster.
+    // Either the internal ports are exhausted first, or the node ports of the cluster.
     await poll(
       "the ports to be used up, or all to be served",
       async () => {

@@ -101,7 +101,10 @@ describe("a tenant that tries to disable the client certificates of a host", () 
   let client: ExampleCertificates;
   let mallory: ExampleCertificates | undefined;
 
-  /** Trusts both servers with a certificate for the host: what matters is which certificate clients must present. */
+  /**
+   * Trusts both servers that have a certificate for the host: the test is about the certificate that clients must
+   * present.
+   */
   const sendTls = (options: Partial<SendOptions> = {}): Promise<Reply> =>
     send({ host, caPem: `${server.authorityPem}\n${mallory?.authorityPem ?? ""}`, ...options });
   const outcome = (sending: Promise<Reply>): Promise<number | "refused"> =>
@@ -144,7 +147,7 @@ describe("a tenant that tries to disable the client certificates of a host", () 
 
   it("Ingresses of another tenant for the host do not disable its client certificates", async () => {
     mallory = await createExampleCertificates([host]);
-    // Of two Ingresses of one second neither is the older one.
+    // Of two Ingresses created in the same second, neither is older.
     await poll("the next second", async () => {
       const { metadata } = await ask<{ readonly metadata: { readonly creationTimestamp: string } }>(
         `/apis/networking.k8s.io/v1/namespaces/${owner.namespace}/ingresses/protected`,

@@ -16,7 +16,7 @@ describe("a tenant whose backends are pods of the gateway", () => {
   const tenant = useTenant("tenant-ports");
   const victim = useVictim("tenant-ports-victim");
   const host = `${tenant.namespace}.example`;
-  /** The target of each path. */
+  /** The targets, by path. */
   const targets = new Map<string, { readonly address: string; readonly port: number }>();
 
   before(async function () {
