@@ -1,9 +1,10 @@
 /**
- * Bundles the command line into `dist/`: `main.mjs` is the program, `proxy-worker.mjs`, `password-thread.mjs` and
- * `explain-thread.mjs` those of its threads, `part-*.mjs` what they share or load on demand; `svc-gateway.mjs` starts it if
- * Node.js is new enough, `svc-gateway` with the Node that npm installed for this project. A few files start faster than a
- * thousand and are all that an image needs. `THIRD-PARTY-LICENSES` has the licences of the packages in them. What other targets
- * write, `dist/release/` and `dist/site/`, is left alone.
+ * Bundles the command line into `dist/`. `main.mjs` is the program, `proxy-worker.mjs`, `password-thread.mjs` and
+ * `explain-thread.mjs` are the programs of its threads, and `part-*.mjs` contain the code that they share or load on
+ * demand. `svc-gateway.mjs` starts the program if Node.js is new enough; `svc-gateway` starts it with the Node.js
+ * that npm installed for this project. A few files start faster than a thousand, and an image needs no others.
+ * `THIRD-PARTY-LICENSES` contains the licences of the bundled packages. The output of other targets, `dist/release/`
+ * and `dist/site/`, is not modified.
  */
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -19,7 +20,7 @@ for (const name of readdirSync(output)) {
 }
 await writeProgram(output);
 
-// The second name is that of a kubectl plugin: `kubectl svc_gateway`.
+// The second name is for kubectl, which runs it as a plugin: `kubectl svc_gateway`.
 for (const name of ["svc-gateway", "kubectl-svc_gateway"]) {
   const launcher = join(output, name);
   writeFileSync(launcher, launcherScript("svc-gateway.mjs"));

@@ -1,4 +1,7 @@
-/** Other commits of this project, to compare with: the baseline of a benchmark, the previous release beside this one. */
+/**
+ * Checkouts of other commits of this project for comparisons, such as the baseline of a benchmark or the previous
+ * release.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,8 +9,9 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 
 /**
- * The folder of a commit with its bundle, which is built there once: with the present dependencies, so that a comparison is
- * one of this project's code; with its own where it needs a package that is no longer among them.
+ * Returns the folder of a commit with its bundle, which is built there once. It is built with the present
+ * dependencies, so that a comparison covers only the code of this project, or with its own if it needs a package that
+ * is no longer among them.
  */
 export function checkoutOf(ref: string): string {
   const git = (...args: readonly string[]): string =>
@@ -36,7 +40,7 @@ export function checkoutOf(ref: string): string {
   return folder;
 }
 
-/** The packages that the product of a checkout imports, those of its own workspaces left out. */
+/** The packages that the product of a checkout imports, without those of its own workspaces. */
 function dependenciesOf(folder: string): readonly string[] {
   return readdirSync(folder)
     .map((name) => join(folder, name, "package.json"))
@@ -50,7 +54,7 @@ function dependenciesOf(folder: string): readonly string[] {
     .filter((name) => !name.startsWith("@svc-gateway/"));
 }
 
-/** The dependencies of this checkout, but the packages of the other one. */
+/** Links the dependencies of this checkout, but the workspace packages of the other one. */
 function linkDependencies(folder: string): void {
   const own = "@svc-gateway";
   const target = join(folder, "node_modules");

@@ -1,11 +1,11 @@
 /**
- * The two programs that start the bundle. They are written so that any Node.js, however old, can read them: the bundle itself
- * is one line of newer syntax, which an older Node.js would print as a whole.
+ * The two programs that start the bundle. Their syntax is understood by any version of Node.js. The bundle itself is
+ * one line of newer syntax, which an older Node.js would print as a whole.
  */
 
 import { minNodeMajor } from "../cli/src/node-release.ts";
 
-/** The module that users start: it checks the release of Node.js before it loads `main`, a file beside it. */
+/** The module that users start: it checks the version of Node.js before it loads `main`, a file in the same folder. */
 export const entryModule = (
   main: string,
 ): string => `// Older releases of Node.js must be able to read this file.
@@ -19,7 +19,7 @@ if (Number(found.split(".")[0]) < ${minNodeMajor}) {
 import("./${main}");
 `;
 
-/** The launcher: takes the Node.js that npm installed for this project, else that of the system. */
+/** The launcher: uses the Node.js that npm installed for this project, else that of the system. */
 export const launcherScript = (entry: string): string => `#!/bin/sh
 self=$0
 while [ -h "$self" ]; do

@@ -1,5 +1,5 @@
 /**
- * Checks and defaults that the Kubernetes API server applies to its own kinds by Go code, so that the published OpenAPI
+ * Checks and defaults that the Kubernetes API server implements for its own kinds in Go code. The published OpenAPI
  * lacks them: enums, ranges and defaults ("Kubernetes API Reference Docs", the description of each field). Rules that
  * span fields are code, in operator/src/api/validate-core.ts.
  */
@@ -9,7 +9,7 @@ const port = { minimum: 1, maximum: 65535 } satisfies Schema;
 const portProtocol = { enum: ["TCP", "UDP", "SCTP"], default: "TCP" } satisfies Schema;
 const requiredText = { minLength: 1 } satisfies Schema;
 
-/** For each kind: dotted path (`[]` enters a list) → keywords added there. */
+/** The keywords to add, by kind and dotted path (`[]` enters a list). */
 const checks: { readonly [kind: string]: { readonly [path: string]: Schema } } = {
   Service: {
     "spec.type": { enum: ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"], default: "ClusterIP" },

@@ -1,4 +1,7 @@
-/** Writes docs/reference/api.md: the kinds that are read, every field of our own, and how manifests are checked. */
+/**
+ * Writes docs/reference/api.md: the kinds that are read, every field of the project's own kinds, and how manifests
+ * are checked.
+ */
 import type { KindDefinition, Schema, ValidationRule } from "../operator/src/api/schema.ts";
 import { compileRule, isTransitionRule } from "../operator/src/api/validation/rules.ts";
 import type { Crd, PublishedSchema } from "./generate-api-reduce.ts";

@@ -1,7 +1,7 @@
 /**
- * Reads the published schemas of the kinds of Kubernetes and the Gateway API: the OpenAPI documents of the one, and the
- * CRDs of the other's experimental channel. Both come as Go modules through the ordinary `go` command, so this step
- * needs Go, `unzip` and the network; everything else of scripts/generate-api.ts needs neither.
+ * Reads the published schemas of the kinds of Kubernetes and the Gateway API: the OpenAPI documents of the former,
+ * and the CRDs of the experimental channel of the latter. Both are available as Go modules through the `go` command,
+ * so this step needs Go, `unzip` and the network; the rest of scripts/generate-api.ts needs none of them.
  */
 import { execFileSync } from "node:child_process";
 import { parse } from "yaml";
@@ -41,7 +41,7 @@ const coreKinds: readonly CoreKind[] = [
   core("networking", "v1", "Ingress", "ingresses", true),
   core("networking", "v1", "IngressClass", "ingressclasses", false),
   core("discovery", "v1", "EndpointSlice", "endpointslices", true),
-  // v1 is served from Kubernetes 1.37 on, with the same schema.
+  // Kubernetes serves v1 since 1.37, with the same schema.
   {
     ...core("certificates", "v1beta1", "ClusterTrustBundle", "clustertrustbundles", false),
     versions: ["v1", "v1beta1"],
@@ -61,7 +61,7 @@ function core(area: string, version: string, kind: string, plural: string, names
   };
 }
 
-/** Downloads both modules and returns the definition of every kind of theirs. */
+/** Downloads both modules and returns the definitions of all their kinds. */
 export function fetchDefinitions(): readonly KindDefinition[] {
   return [...fetchGatewayKinds(), ...fetchCoreKinds()];
 }
@@ -89,8 +89,8 @@ function fetchCoreKinds(): readonly KindDefinition[] {
 }
 
 /**
- * The reader of a Go module's files. `go mod download -json` exits 1 when the module asks for a newer Go than the
- * one installed, but its archive is then downloaded and verified all the same.
+ * Returns a function that reads the files of a Go module. `go mod download -json` exits with 1 when the module
+ * requires a newer Go than the one installed, but has then still downloaded and verified its archive.
  */
 function openModule(path: string, version: string): (file: string) => string {
   const archive = downloadArchive(`${path}@${version}`);

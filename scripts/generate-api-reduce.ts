@@ -1,6 +1,6 @@
 /**
- * Reduces the schemas that Kubernetes and CRDs publish to what operator/src/api/schema.ts describes: references are
- * replaced by what they name, descriptions and everything the API server does not check are dropped.
+ * Reduces the schemas that Kubernetes and CRDs publish to the form of operator/src/api/schema.ts: replaces references
+ * with their targets, and drops descriptions and all parts that the API server does not check.
  */
 import type { KindDefinition, Schema } from "../operator/src/api/schema.ts";
 
@@ -138,7 +138,10 @@ export function definitionOfCrd(crd: Crd): KindDefinition {
   };
 }
 
-/** Replaces `$ref` and single-entry `allOf`. Published core defaults only restate Go's zero values, so they go. */
+/**
+ * Replaces `$ref` and single-entry `allOf`. Drops published defaults of core kinds, because they only restate the
+ * zero values of Go.
+ */
 export function inlineReferences(
   schema: PublishedSchema,
   named: { readonly [name: string]: PublishedSchema },
@@ -168,7 +171,7 @@ export function inlineReferences(
   };
 }
 
-/** Drops apiVersion, kind and metadata, which every kind shares and the validator checks by itself. */
+/** Drops apiVersion, kind and metadata, which every kind has and the validator checks separately. */
 export function withoutCommonFields(schema: Schema): Schema {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...properties } = schema.properties ?? {};
   const required =

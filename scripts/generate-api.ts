@@ -32,7 +32,7 @@ const ownCrds: readonly Crd[] = readdirSync(crdFolder)
   .toSorted()
   .map((file) => parse(readFileSync(join(crdFolder, file), "utf8")) as Crd);
 
-/** The committed definitions of the kinds that are not ours. */
+/** The committed definitions of the kinds of other projects. */
 function committedDefinitions(): readonly KindDefinition[] {
   const ours = new Set(ownCrds.map((crd) => crd.spec.names.kind.toLowerCase()));
   return readdirSync(join(root, schemaFolder))

@@ -1,6 +1,7 @@
 /**
- * The admission policy of the chart, from the declarations of annotations: one rule each for the form of the value.
- * Ranges and references, which only the controller can check, remain Warning Events. See docs/reference/annotations.md.
+ * The admission policy of the chart, generated from the declarations of annotations, with one rule for the form of
+ * each value. Ranges and references, which only the controller can check, still result in Warning Events. See
+ * docs/reference/annotations.md.
  */
 import { stringify } from "yaml";
 import { annotationKey, type AnnotationDefinition } from "../common/src/features/definition.ts";
@@ -9,7 +10,7 @@ import { maxExcerpt, type Form } from "../common/src/values/form.ts";
 type Rule = {
   readonly expression: string;
   readonly messageExpression: string;
-  /** Used where `messageExpression` has no result, as for values with line breaks. */
+  /** Used if `messageExpression` has no result, as for values with line breaks. */
   readonly message: string;
   readonly reason: "Invalid";
 };
@@ -23,8 +24,9 @@ export const rulesOf = (definitions: Iterable<AnnotationDefinition<unknown>>): r
   );
 
 /**
- * Accepts a value that was there before the update: an object that is already invalid must stay editable, and its
- * finalizers removable. The message is that of the Event that the controller would write, without the consequence.
+ * A rule that accepts a value that was present before the update, because an object that is already invalid must stay
+ * editable, and its finalizers removable. The message is that of the Event that the controller would write, without
+ * the consequence.
  */
 function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const quoted = celString(key);
@@ -34,7 +36,7 @@ function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const text = `v == '' ? 'is empty' : '"' + ${shown} + ${celString(`" ${complaint}`)}`;
   return {
     expression: `!(${quoted} in variables.changed) || ${value}.matches(${celString(pattern)})`,
-    // A list of one gives the value a name.
+    // Mapping a list with one element binds the value to a name.
     messageExpression: `${celString(`${key}: `)} + [${value}].map(v, ${text})[0]`,
     message: `${key}: the value ${complaint}`,
     reason: "Invalid",
@@ -46,7 +48,7 @@ function celString(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** Variables of the rules: the annotations of the object, and the keys of those that this request sets or changes. */
+/** Variables of the rules: the annotations of the object, and the keys of those that this request adds or changes. */
 export const variables = [
   { name: "annotations", expression: "has(object.metadata.annotations) ? object.metadata.annotations : {}" },
   {

@@ -1,10 +1,12 @@
-/** The custom resource definitions of the chart: crds/ is the source, Helm packages only files inside the chart. */
+/**
+ * The custom resource definitions of the chart, copied from crds/ because Helm packages only files inside the chart.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const source = fileURLToPath(new URL("../crds/", import.meta.url));
 
-/** Path in the work tree and text of each definition inside the chart. */
+/** The text of each definition, by its path in the chart relative to the work tree. */
 export const chartCrds = (): ReadonlyMap<string, string> =>
   new Map(
     readdirSync(source)

@@ -1,7 +1,10 @@
-/** The template of the controllers' roles, which follow the values of the chart: rules come from generate-chart-rules.ts. */
+/**
+ * The template of the controllers' roles, which depend on the values of the chart. The rules come from
+ * generate-chart-rules.ts.
+ */
 import { rulesOf, type Place, type Rule } from "./generate-chart-rules.ts";
 
-/** The template takes the name from the flag; rules are written with this in its place. */
+/** The placeholder for the name of the Secret, which the template sets from the flag. */
 const caSecret = "{{ .caSecret }}";
 
 const ruleText = ({ why, group, resources, verbs, names }: Rule): string =>
@@ -15,7 +18,7 @@ const ruleText = ({ why, group, resources, verbs, names }: Rule): string =>
     `  verbs: [${verbs.join(", ")}]`,
   ].join("\n");
 
-/** The rules of a place as a named template, whose context says which needs there are. */
+/** The rules of a place as a named template, which receives the active needs as its context. */
 function rulesTemplate(place: Place): string {
   const parts = rulesOf(caSecret)
     .filter((rule) => rule.place === place)

@@ -6,7 +6,7 @@ type Row = { readonly name: string; readonly node: SchemaNode };
 const start = "<!-- values: written by scripts/generate-chart.ts -->";
 const end = "<!-- end of values -->";
 
-/** The page with the present values between its two marks. */
+/** The page with the current values between its two marks. */
 export function readmeWithValues(page: string, schema: Schema): string {
   const [before, rest] = page.split(start);
   const after = rest?.split(end)[1];
@@ -25,14 +25,14 @@ export function readmeWithValues(page: string, schema: Schema): string {
   ].join("\n");
 }
 
-/** One row per value that has a meaning, in the order of the schema. */
+/** One row for each value with a description, in the order of the schema. */
 export const valueRows = ({ properties }: SchemaNode, prefix = ""): readonly Row[] =>
   Object.entries(properties ?? {}).flatMap(([key, node]) => {
     const name = `${prefix}${key}`;
     return node.description === undefined ? valueRows(node, `${name}.`) : [{ name, node }];
   });
 
-/** What a value may be, in few words. */
+/** A short description of the type of a value. */
 function typeText(node: SchemaNode): string {
   const { type, $ref, enum: choices, anyOf, items, minimum, maximum } = node;
   if (choices !== undefined) return choices.map((one) => `\`${JSON.stringify(one)}\``).join(", ");
@@ -45,5 +45,5 @@ function typeText(node: SchemaNode): string {
   return minimum === undefined ? base : `${base}, at least ${minimum}`;
 }
 
-/** The definitions of the schema that are not maps. */
+/** The texts for those definitions of the schema that are not maps. */
 const refTexts: Readonly<Record<string, string>> = { duration: "duration" };

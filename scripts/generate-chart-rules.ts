@@ -1,26 +1,28 @@
 /**
- * The permissions of the controllers as data: their purpose, their place, and under which values of the chart they are
- * needed. The templates of the roles are generated from them (generate-chart-rbac.ts).
+ * The permissions of the controllers as data: their purpose, their place, and the values of the chart that require
+ * them. The templates of the roles are generated from them (generate-chart-rbac.ts).
  */
 
 /**
- * When a rule is needed: `ingress` unless `disable-ingress`, `gatewayApi` unless `disable-gateway-api`, `vips` where Gateways
- * of the shared proxies have Services, `dedicated` where Gateways may have proxies of their own, `adminAuth` with
- * `adminAuth.controllers`, `namespaced` where `watch-namespace` is set, `ingressNginx` where `ingress-nginx-classes` names any.
+ * The condition under which a rule is needed: `ingress` unless `disable-ingress`, `gatewayApi` unless
+ * `disable-gateway-api`, `vips` if Gateways of the shared proxies have Services, `dedicated` if Gateways can have
+ * dedicated proxies, `adminAuth` with `adminAuth.controllers`, `namespaced` if `watch-namespace` is set,
+ * `ingressNginx` if `ingress-nginx-classes` is not empty.
  */
 export type Need =
   "always" | "ingress" | "gatewayApi" | "vips" | "dedicated" | "adminAuth" | "namespaced" | "ingressNginx";
 
 /**
- * Where a rule holds: `cluster` for what is in no namespace; `read` in every namespace that is read, `served` in those whose
- * objects are served, both everywhere unless `watch-namespace` is set; `own` in the install namespace.
+ * The namespaces to which a rule applies: `cluster` for objects without a namespace; `read` for every namespace that
+ * is read, `served` for those with served objects, both everywhere unless `watch-namespace` is set; `own` for the
+ * install namespace.
  */
 export type Place = "cluster" | "read" | "served" | "own";
 
 export type Rule = {
   readonly place: Place;
   readonly need: Need;
-  /** A comment in the template. */
+  /** The comment on the rule in the template. */
   readonly why: string;
   readonly group: string;
   readonly resources: readonly string[];
@@ -32,7 +34,7 @@ const gatewayGroup = "gateway.networking.k8s.io";
 const ownGroup = "gateway.svc-labs.dev";
 const parametersGroup = "ingress.svc-labs.dev";
 
-/** Kinds of the Gateway API in namespaces that have a status of ours. */
+/** Namespaced kinds of the Gateway API for which this project writes a status. */
 const gatewayKinds = [
   "backendtlspolicies",
   "gateways",
@@ -61,12 +63,12 @@ const ownKinds = [
 ] as const;
 
 const follow = ["list", "watch"] as const;
-/** Objects that are not in the cache are read one by one. */
+/** Objects that are not in the cache are read individually. */
 const read = ["get", ...follow] as const;
 const make = ["create", "delete", "get", "list", "patch", "watch"] as const;
 const statuses = (resources: readonly string[]): readonly string[] => resources.map((one) => `${one}/status`);
 
-/** `caSecret` is the name of the Secret with the authority of the discovery channel. */
+/** All rules. `caSecret` is the name of the Secret with the authority of the discovery channel. */
 export const rulesOf = (caSecret: string): readonly Rule[] => [
   {
     place: "cluster",

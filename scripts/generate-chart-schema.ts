@@ -1,14 +1,14 @@
 /**
- * The parts of the chart's schema that follow from elsewhere: the flags by role, so that a flag that does not exist fails
- * the installation and not the pods; and the meaning and default of every value, from the comments of values.yaml. What a
- * value may be is written in the schema itself.
+ * The generated parts of the chart's schema: the flags by role, so that an unknown flag fails the installation and
+ * not the pods; and the meaning and default of every value, from the comments of values.yaml. The types of values are
+ * written in the schema itself.
  */
 import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from "yaml";
 import { flags } from "../common/src/settings/flags.ts";
 import type { Flag, Role } from "../common/src/settings/flag.ts";
 
 /**
- * Flags that the chart sets itself, because its manifests repeat them: the ports of the containers, the names of
+ * Flags that the chart sets itself because they must match its manifests: the ports of the containers, the names of
  * Services, the paths of mounts.
  */
 const ownFlags: ReadonlySet<string> = new Set([
@@ -44,7 +44,7 @@ export const chartFlags = (role: Role): readonly string[] =>
     .map(({ name }) => name)
     .sort();
 
-/** A part of the schema: what one value may be. */
+/** A part of the schema, which describes one value. */
 export type SchemaNode = {
   readonly type?: string | readonly string[];
   readonly $ref?: string;
@@ -67,7 +67,7 @@ const flagMap = (role: Role): object => ({
   additionalProperties: { type: ["string", "number", "boolean"] },
 });
 
-/** The schema with the present flags in it, and the meanings and defaults of values.yaml, in the order of that file. */
+/** The schema with the current flags, and with the meanings and defaults of values.yaml, in the order of that file. */
 export function completeSchema(text: string, valuesYaml: string): Schema {
   const schema = JSON.parse(text) as Schema;
   const definitions = {
@@ -111,7 +111,7 @@ const withoutNames = (
 ): Readonly<Record<string, SchemaNode>> =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => !names.has(name)));
 
-/** The comment above a key. YAML gives that of the first key of a map to the map. */
+/** The comment above a key. For the first key of a map, YAML attaches the comment to the map. */
 function commentOf(pair: Pair, ofMap: string | null | undefined): string | undefined {
   const own = isScalar(pair.key) ? pair.key.commentBefore : undefined;
   const comment = own ?? ofMap;

@@ -1,6 +1,6 @@
-// Writes the parts of the Helm chart that follow from declarations: the custom resource definitions, the admission
-// policy, the roles of the controllers, dashboards and rules, flags and meanings in the schema, and the table of values in README.md. With --check
-// it writes nothing and fails when a file is not what it would write.
+// Writes the generated parts of the Helm chart: the custom resource definitions, the admission policy, the roles of
+// the controllers, dashboards and rules, flags and meanings in the schema, and the table of values in README.md. With
+// --check it writes nothing and fails when a file differs from the generated text.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,7 +65,7 @@ async function dashboard(board: Board): Promise<readonly [path: string, text: st
   return [path, await pretty(path, renderBoard(board))];
 }
 
-/** The text of a file, empty when there is none. */
+/** The text of a file; empty if it does not exist. */
 function read(path: string): string {
   try {
     return readFileSync(join(root, path), "utf8");

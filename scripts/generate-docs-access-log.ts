@@ -4,7 +4,7 @@ const start =
   "<!-- fields: written by scripts/generate-docs.ts from common/src/values/access-fields.ts; change it there -->";
 const end = "<!-- end of fields -->";
 
-/** docs/reference/access-log.md with the present fields between its two marks. */
+/** docs/reference/access-log.md with the current fields between its two marks. */
 export function accessLogPage(page: string): string {
   const [before, rest] = page.split(start);
   const after = rest?.split(end)[1];

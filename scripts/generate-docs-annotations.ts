@@ -2,7 +2,7 @@ import type { AnnotationDefinition } from "../common/src/features/definition.ts"
 import { removedAnnotations } from "../common/src/features/removed-annotations.ts";
 import { annotations, features, routingOptions, tlsOptions } from "../common/src/features/registry.ts";
 
-/** The page docs/reference/annotations.md, from the declarations of annotations. */
+/** Generates docs/reference/annotations.md from the declarations of annotations. */
 export function annotationsPage(): string {
   return `# Ingress annotations
 
@@ -70,13 +70,13 @@ const emptyIsAbsent = [...annotations.values()].filter((definition) => definitio
 const named = (definitions: readonly Definition[]): string =>
   definitions.map(({ name }) => `\`${name}\``).join(", ");
 
-/** The types whose values can be any text. */
+/** The types that allow any text as the value. */
 const freeTypes = (): string =>
   [...new Set([...annotations.values()].flatMap(({ form, type }) => (form === undefined ? type : [])))]
     .sort()
     .join(", ");
 
-/** The feature of each annotation, which has a page. */
+/** The slug of the feature of each annotation, by which its page is found. */
 const slugs = new Map(
   [...Object.values(features), ...Object.values(routingOptions), ...Object.values(tlsOptions)].flatMap(
     ({ slug, annotations: own }) =>
@@ -109,6 +109,6 @@ const mistakeRow = ({
   gatewayApi,
 ];
 
-/** Kinds of Kubernetes have no section in the reference of ours. */
+/** The cell for a kind. Kinds of Kubernetes have no section in the reference of this project's kinds. */
 const resourceCell = (kind: string): string =>
   kind === "Secret" || kind === "Service" ? kind : `[${kind}](api.md#${kind.toLowerCase()})`;

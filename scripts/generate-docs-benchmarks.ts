@@ -1,7 +1,7 @@
 import { markdownOf } from "../bench/compare/report/markdown.ts";
 import { benchmarkResults } from "./benchmark-results.ts";
 
-/** The page docs/reference/benchmark-figures.md, from the results that are kept in bench/results. */
+/** Generates docs/reference/benchmark-figures.md from the results that are kept in bench/results. */
 export const benchmarkFiguresPage = (): string => `# Benchmark figures
 
 <!-- Written by scripts/generate-docs.ts from bench/results/published.json; to publish another run, copy bench/results/latest.json there. -->

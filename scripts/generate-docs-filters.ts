@@ -1,6 +1,6 @@
 import { filterOrder } from "../proxy/src/filters/order.ts";
 
-/** The page docs/filter-order.md, from the list that the proxy builds filters with. */
+/** Generates docs/filter-order.md from the list with which the proxy builds filters. */
 export function filterOrderPage(): string {
   return `# Order of filters
 

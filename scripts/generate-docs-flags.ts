@@ -2,7 +2,7 @@ import { type Flag } from "../common/src/settings/flag.ts";
 import { flags } from "../common/src/settings/flags.ts";
 import { defaultText } from "../common/src/settings/help.ts";
 
-/** The page docs/reference/flags.md, from the declared flags. */
+/** Generates docs/reference/flags.md from the declared flags. */
 export function flagsPage(): string {
   return `# Flags
 
@@ -40,7 +40,7 @@ function row(flag: Flag): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** Variables that the rule at the head of the page does not say. */
+/** The environment variables of a flag that the rule at the head of the page does not cover. */
 function variableText({ variable, fallbackVariable }: Flag): string {
   if (variable !== undefined) return ` Variable: ${code(variable)}.`;
   return fallbackVariable === undefined ? "" : ` Variable, besides its own: ${code(fallbackVariable)}.`;
@@ -52,7 +52,7 @@ function defaultCell(flag: Flag): string {
   return `${general}; S ${asCell(flag, defaultText(flag, "standalone"))}`;
 }
 
-/** Values are code; words that explain are not. */
+/** Formats values as code, and explanatory words as text. */
 function asCell(flag: Flag, text: string): string {
   const isWord = text === "" || text === "required" || text === "none" || text === flag.shownDefault;
   return isWord && !/^\d+$/.test(text) ? text : code(text);

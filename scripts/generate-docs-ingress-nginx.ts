@@ -7,7 +7,7 @@ import {
 } from "../operator/src/translate/ingress-nginx/annotations/index.ts";
 import { inTraefik, traefikTrial } from "./traefik/column.ts";
 
-/** The page docs/reference/ingress-nginx-annotations.md, from the declarations of annotations. */
+/** Generates docs/reference/ingress-nginx-annotations.md from the declarations of annotations. */
 export function nginxAnnotationsPage(): string {
   return `# Annotations of ingress-nginx
 

@@ -9,7 +9,7 @@ import {
 } from "../common/src/telemetry/metric-declarations.ts";
 import { standaloneMetrics } from "../common/src/telemetry/standalone-metrics.ts";
 
-/** The page docs/reference/metrics.md, from the declared metrics. */
+/** Generates docs/reference/metrics.md from the declared metrics. */
 export function metricsPage(): string {
   return `# Metrics
 

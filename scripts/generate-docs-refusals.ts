@@ -1,6 +1,6 @@
 import { listedReasons, type RefusingPart } from "../common/src/telemetry/refusals/refusal-reasons.ts";
 
-/** What decides for the reasons of each part that is no filter of a route. */
+/** The source of the reasons in each part, except in those that are filters of a route. */
 const introductions: { readonly [Part in RefusingPart]?: string } = {
   client: "The message of the client, or the client itself.",
   listener: "The connection of the request.",
@@ -11,7 +11,7 @@ const introductions: { readonly [Part in RefusingPart]?: string } = {
   proxy: "The proxy itself, and limits of requests as a whole.",
 };
 
-/** The page docs/reference/refusals.md, from the list of reasons. */
+/** Generates docs/reference/refusals.md from the list of reasons. */
 export function refusalsPage(): string {
   const parts = [...new Set(listedReasons.map(({ part }) => part))];
   return `# Reasons of refusals

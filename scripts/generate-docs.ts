@@ -1,6 +1,6 @@
-// Writes the reference pages that follow from declarations. With --check it writes nothing and fails when a page is
-// not what it would write. Cells of tables are not padded, so that a longer one changes its own line only; prettier, which
-// would pad them, leaves the pages alone (.prettierignore).
+// Writes the generated reference pages. With --check it writes nothing and fails when a page differs from the
+// generated text. Cells of tables are not padded, so that a longer one changes only its own line; prettier, which
+// would pad them, ignores these pages (.prettierignore).
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { accessLogPage } from "./generate-docs-access-log.ts";
@@ -13,7 +13,7 @@ import { metricsPage } from "./generate-docs-metrics.ts";
 import { pictures } from "./pictures/pictures.ts";
 import { refusalsPage } from "./generate-docs-refusals.ts";
 
-/** By path; each gets the present page, most of which no declaration says. */
+/** The pages by path. Each function receives the present page, because most of its text is not generated. */
 const pages: Readonly<Record<string, (present: string) => string>> = {
   "docs/filter-order.md": filterOrderPage,
   "docs/reference/access-log.md": accessLogPage,

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const output = join(root, "proto/src/generated");
 const protos = readdirSync(join(root, "proto")).filter((name) => name.endsWith(".proto"));
-/** Of these only messages are used: with its service, a module would load all of gRPC in every worker. */
+/** Files of which only messages are used. Generating their services would make every worker load all of gRPC. */
 const messagesOnly: ReadonlySet<string> = new Set(["ext-authz.proto"]);
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
 
@@ -18,7 +18,7 @@ function run(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`${command} failed:\n${stdout}${stderr}`);
 }
 
-/** Returns file names and contents of the generated module. */
+/** Returns the names and contents of the generated files. */
 function generate(): ReadonlyMap<string, string> {
   mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules/.cache/proto-"));
@@ -32,7 +32,7 @@ function generate(): ReadonlyMap<string, string> {
     }
     const sources = protos.map((name) => join(folder, "ts", name.replace(/\.proto$/, ".ts")));
     for (const source of sources) {
-      // google-protobuf is CommonJS: its names are only visible on the default import.
+      // google-protobuf is CommonJS; its names are only visible on the default import.
       const text = readFileSync(source, "utf8").replace("import * as pb_1 from", "import pb_1 from");
       writeFileSync(source, text);
     }

@@ -1,8 +1,8 @@
-/** The ports that `make run` prints: those of the gateway that it starts, which variables may move. */
+/** The ports that `make run` prints: those of the gateway that it starts, which environment variables can change. */
 import { readStandaloneSettings, type StandaloneSettings } from "../common/src/settings/settings.ts";
 
 export type RunPorts = {
-  /** Where Ingresses are served; undefined: nowhere, or at a free port that only the log shows. */
+  /** The port for Ingresses; undefined if they are not served, or at a free port that only the log shows. */
   readonly http: number | undefined;
   readonly https: number | undefined;
   readonly admin: number | undefined;
@@ -11,7 +11,7 @@ export type RunPorts = {
   readonly management: string;
 };
 
-/** Undefined where the variables are invalid, which the gateway reports itself. */
+/** The ports of a run; undefined if the variables are invalid, which the gateway itself reports. */
 export function portsOfRun(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ function localPortOf({ disableIngress, portMap }: StandaloneSettings, port: numb
 const isEverywhere = (address: string | undefined): address is undefined =>
   address === undefined || address === "::" || address === "0.0.0.0";
 
-/** `on ports 8080 (HTTP) and 8443 (HTTPS)`, as far as they are known. */
+/** Such as `on ports 8080 (HTTP) and 8443 (HTTPS)`; unknown ports are omitted. */
 export function describeRunPorts({ http, https }: Pick<RunPorts, "http" | "https">): string {
   const ports = [
     ...(http === undefined ? [] : [`${http} (HTTP)`]),

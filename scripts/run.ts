@@ -1,6 +1,7 @@
 /**
  * `make run`: serves config/examples/quickstart with two echo backends and prints how to send the first requests, or
- * serves a given folder, with its backends where that is another example. Ends with all programs that it started when it is interrupted.
+ * serves a given folder, with its backends if it is another example. When interrupted, ends all programs that it
+ * started.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +22,7 @@ const folder = given === undefined ? quickstart : resolve(given);
 /** The ports of config/examples/quickstart/backends.yaml. */
 const backendPorts = { "echo-a": 9101, "echo-b": 9102 };
 
-// With invalid variables the gateway reports them and ends.
+// If the variables are invalid, the gateway reports them and ends.
 const ports = portsOfRun(folder, process.env);
 const backends: Listening[] = [];
 process.exitCode = await main();
@@ -35,14 +36,14 @@ async function main(): Promise<number> {
       stdio: "inherit",
       // Variables of the user take precedence.
       env: {
-        // There is no load balancer that has to notice the shutdown.
+        // There is no load balancer that needs time to notice the shutdown.
         SVC_PROXY_SHUTDOWN_GRACE_PERIOD: "1s",
         ...process.env,
       },
     },
   );
   const ended = once(gateway, "close").then(([code]) => (code as number | null) ?? 1);
-  // Ctrl-C reaches the gateway as well, for it belongs to the same terminal; a signal to this process is passed on.
+  // Ctrl-C also reaches the gateway, which belongs to the same terminal; a signal to this process is forwarded.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => gateway.kill("SIGTERM"));
   const isReady = await Promise.race([waitUntilReady(), ended.then(() => false)]);
@@ -57,7 +58,7 @@ async function prepareQuickstart(): Promise<boolean> {
   return startBackends(Object.entries(backendPorts), (name, port) => startEchoBackend({ name, port }));
 }
 
-/** Starts the backends of an example (config/examples/README.md); other folders have none. */
+/** Starts the backends of an example (config/examples/README.md); other folders do not have any. */
 function prepareExample(): Promise<boolean> {
   const byPort = [...backendsOf(folder)].map(([port, name]) => [name, port] as const);
   return startBackends(byPort, startExampleBackend);
@@ -95,7 +96,7 @@ async function waitUntilReady(): Promise<boolean> {
   }
 }
 
-/** Of the admin port or the health port. */
+/** The URL of the admin port or the health port. */
 function managementUrl(port: number): string {
   const host = ports?.management ?? "127.0.0.1";
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -125,7 +126,7 @@ Edit a file in that folder and ask again: changes are followed.
 ${adminLines()}`;
 }
 
-/** The path relative to the working folder, where that is shorter. */
+/** The path relative to the working directory, if that is shorter. */
 function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short === "" ? "." : short.startsWith("..") ? path : short;

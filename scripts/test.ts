@@ -1,7 +1,8 @@
 /**
- * `make test`: every check that needs no cluster, all of them even when one fails, and then every test. As many run at once as
- * the machine has processors (JOBS says otherwise). Ends with the counts of the test runner, which also go to
- * `.cache/test-results.json` for .ci/run, with the names of what failed. RETRY=1 is its second try (results/retry.ts).
+ * `make test`: runs every check that needs no cluster, all of them even when one fails, and then every test. As many
+ * run simultaneously as the machine has processors, but at most four, unless JOBS sets another number. Prints the
+ * counts of the test runner at the end, and writes them to `.cache/test-results.json` for .ci/run, with the names of
+ * failures. RETRY=1 is the second try of .ci/run (results/retry.ts).
  */
 import { globSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -26,7 +27,7 @@ import { partsOf, type TestPart } from "./test-run/parts.ts";
 
 process.chdir(resolve(import.meta.dirname, ".."));
 
-/** More than four at once gain nothing: then the longest part decides. */
+/** More than four lanes gain nothing, because the longest part then determines the duration. */
 const maxLanes = 4;
 const lanes = Number(process.env["JOBS"]) || Math.min(availableParallelism(), maxLanes);
 
@@ -56,12 +57,12 @@ const checks: readonly Check[] = [
 const allFiles = globSync("{proto,common,operator,proxy,cli,scripts}/test/**/*.test.ts");
 const retry = readRetry("test", { files: allFiles, checks: checks.map(({ name }) => name) });
 
-// What a second try covers adds to what the first has covered.
+// The coverage of a second try adds to that of the first.
 const coverageFolder = resolve("coverage");
 if (retry === undefined) rmSync(coverageFolder, { recursive: true, force: true });
 
 const failures: string[] = [];
-/** Of each file of tests. */
+/** The duration of each test file. */
 const timesMs: Record<string, number> = {};
 await inLanes(
   checks.filter(({ name }) => retry?.checks.includes(name) ?? true),
@@ -86,7 +87,7 @@ async function check({ name, command }: Check): Promise<void> {
   report(status === 0, `${name} (${seconds(startedMs)})`, output);
 }
 
-/** Runs the tests of a part; what they cover goes to the folder from which c8 makes its report. */
+/** Runs the tests of a part. Their coverage is written to the folder from which c8 creates its report. */
 async function test({ name, files: own }: TestPart): Promise<Results> {
   const startedMs = performance.now();
   const runFile = join(".cache", "test-runs", `${name.replaceAll("/", "-")}.json`);
@@ -95,7 +96,7 @@ async function test({ name, files: own }: TestPart): Promise<Results> {
     process.execPath,
     join("node_modules", "mocha", "bin", "mocha.js"),
     ...reporterArguments({ shown: "dot", output: runFile }),
-    // A handle that outlives its test is a defect, but must not turn a finished run into one that never ends.
+    // A handle that outlives its test is a defect, but must not prevent a finished run from ending.
     "--exit",
     ...own,
   ];
@@ -126,7 +127,7 @@ function reportSlowest(): void {
   console.log(["files whose tests took longest:", ...slowest].join("\n  "));
 }
 
-/** One line for what has ended, after all that it printed if it failed. */
+/** Prints one line for an ended command, preceded by its output if it failed. */
 function report(isOk: boolean, line: string, output: string): void {
   console.log(isOk ? `ok   ${line}` : `${output}\nFAIL ${line}`);
 }

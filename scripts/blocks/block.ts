@@ -1,21 +1,21 @@
 /**
- * The code blocks of pages (docs/style.md, "Blocks"). The info string of each says what it is, and `skip="…"` why it is not
- * tried: ```yaml skip="needs a load balancer of a cloud".
+ * The code blocks of pages (docs/style.md, "Blocks"). The info string of a block describes its content, and
+ * `skip="…"` gives the reason why it is not tested: ```yaml skip="needs a load balancer of a cloud".
  */
 
 export type Block = {
-  /** Relative to the work tree. */
+  /** The path relative to the work tree. */
   readonly page: string;
-  /** Of its fence, from 1. */
+  /** The line of the opening fence, counted from 1. */
   readonly line: number;
   /** The first word of the info string; empty without one. */
   readonly language: string;
-  /** What follows in the info string: `name="value"`, or a name alone, whose value is then empty. */
+  /** The other words of the info string: `name="value"`, or only a name, with an empty value. */
   readonly options: ReadonlyMap<string, string>;
   readonly text: string;
 };
 
-/** The fenced blocks of a page in their order; those in lists without the indentation of their fence. */
+/** The fenced blocks of a page in order. Blocks in lists lose the indentation of their fence. */
 export function blocksOf(page: string, markdown: string): readonly Block[] {
   return [...markdown.matchAll(/^( *)```([^\n]*)\n(.*?)^ *```$/gms)].map(
     ({ index, 1: indentation = "", 2: info = "", 3: text = "" }) => ({

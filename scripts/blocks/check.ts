@@ -1,4 +1,7 @@
-/** What is wrong with the blocks of a page: every one is tried as far as its language allows, or says why not. */
+/**
+ * Finds mistakes in the blocks of pages. Every block is tested as far as its language allows, or gives a reason to be
+ * skipped.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { textOf } from "../../common/src/values/errors.ts";
@@ -10,7 +13,7 @@ import { mistakesOfYaml } from "./yaml.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Every page with blocks that are tried here; those of examples are run by examples.test.ts. */
+/** Every page with blocks that are tested here; examples.test.ts runs those of the examples. */
 export const pages: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -22,7 +25,7 @@ export const pages: readonly string[] = [
 export const blocksOfPage = (page: string): readonly Block[] =>
   blocksOf(page, readFileSync(join(root, page), "utf8"));
 
-/** The commands of a block: all lines of `sh`, those after `$ ` of `console`. */
+/** The commands of a block: all lines of `sh`, and those after `$ ` of `console`. */
 export function commandsOfBlock({ language, text }: Block): readonly ShellCommand[] {
   if (language === "sh") return commandsOf(text);
   if (language !== "console") return [];
@@ -37,7 +40,7 @@ const checks: Readonly<Record<string, Check>> = {
   sh: mistakesOfCommands,
   console: mistakesOfCommands,
   promql: mistakesOfMetrics,
-  // Pictures, which the pages of a site show.
+  // Diagrams, which the pages of the site display.
   mermaid: () => [],
   text: ({ text }) =>
     text
@@ -46,10 +49,10 @@ const checks: Readonly<Record<string, Check>> = {
       .map((line) => `"${line.trim()}" is a command, expected sh or console instead of text`),
 };
 
-/** Words that a reason has at least. */
+/** The least number of words of a reason. */
 const minWords = 3;
 
-/** One line for each mistake, with its place. */
+/** One line for each mistake, with its page and line. */
 export async function mistakesOfBlock(block: Block): Promise<readonly string[]> {
   const mistakes = await mistakesWithSkip(block);
   return mistakes.map((mistake) => `${block.page}:${String(block.line)}: ${mistake}`);

@@ -1,4 +1,4 @@
-/** What is wrong with a command of a page, as far as it can be found without running it. */
+/** Finds mistakes in the commands of pages, as far as that is possible without running them. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,10 +9,10 @@ import type { ShellCommand } from "./shell.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** `make e2e` asks the real kubectl and helm about their flags (e2e/features/commands.test.ts). */
+/** Programs whose flags `make e2e` verifies with the real kubectl and helm (e2e/features/commands.test.ts). */
 export const askedOnCluster: ReadonlySet<string> = new Set(["kubectl", "helm"]);
 
-/** Well-known programs, behind a pipe and between commands. */
+/** Well-known programs, which appear after a pipe and between other commands. */
 const everywhere = new Set(["awk", "cat", "grep", "head", "jq", "ls", "tail", "paste", "cd", "mkdir"]);
 
 const checks: Readonly<Record<string, (words: readonly string[]) => Promise<string | undefined>>> = {
@@ -30,7 +30,7 @@ const checks: Readonly<Record<string, (words: readonly string[]) => Promise<stri
 export const isKnown = ([program = ""]: ShellCommand): boolean =>
   program in checks || askedOnCluster.has(program) || everywhere.has(program);
 
-/** Undefined where there is none, and for a program that is not known. */
+/** The mistake in a command; undefined if there is none, or if the program is not known. */
 export const mistakeOfCommand = async ([program = "", ...words]: ShellCommand): Promise<string | undefined> =>
   checks[program]?.(words);
 
@@ -54,7 +54,7 @@ function mistakeOfRun(program: string, words: readonly string[]): string | undef
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** curl looks at all of its options before it connects, so a URL of a scheme that it does not know ends it there. */
+/** curl parses all of its options before it connects. A URL with an unknown scheme makes it exit at that point. */
 function mistakeOfCurl(words: readonly string[]): string | undefined {
   const { stderr } = spawnSync("curl", [...words.filter((word) => !/^https?:/.test(word)), "none://x"], {
     encoding: "utf8",

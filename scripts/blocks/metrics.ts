@@ -1,4 +1,4 @@
-/** What is wrong with a PromQL block: it may name metrics and recording rules of this project only. */
+/** Finds mistakes in PromQL blocks, which may use only metrics and recording rules of this project. */
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Block } from "./block.ts";
@@ -11,7 +11,7 @@ export function mistakesOfMetrics({ text }: Block): readonly string[] {
     .join("\n");
   const named = [...text.matchAll(/\bsvc_[a-z0-9_:]+/g)].map(([name]) => name);
   if (named.length === 0) return ["no metric, expected one at least"];
-  // Counters and histograms have endings that the table of metrics leaves out.
+  // Counters and histograms have suffixes that the table of metrics omits.
   return named
     .filter((name) => !new RegExp(`\\b${name.replace(/_(?:bucket|sum|count)$/, "")}\\b`).test(known))
     .map((name) => `${name} is no metric and no recording rule`);

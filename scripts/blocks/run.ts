@@ -1,5 +1,5 @@
 /**
- * The commands of a `console` block with `folder="…"`, run one after another in a copy of that folder (folders/), with the
+ * Runs the commands of a `console` block with `folder="…"` sequentially in a copy of that folder (folders/), with the
  * command line of this work tree as `svc-gateway`.
  */
 import { spawn } from "node:child_process";
@@ -13,7 +13,10 @@ import type { Block } from "./block.ts";
 
 const folders = join(import.meta.dirname, "folders");
 
-/** One text for each command that prints something else than the page says; `…` covers any text, as in READMEs of examples. */
+/**
+ * One text for each command with an output that differs from the page; `…` matches any text, as in READMEs of
+ * examples.
+ */
 export async function wrongAnswersOf(block: Block, gatewayProgram: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-gateway-page-"));
   try {
@@ -35,9 +38,9 @@ export async function wrongAnswersOf(block: Block, gatewayProgram: string): Prom
   }
 }
 
-/** What a command prints on both of its outputs, which share a pipe, so that their order is kept. */
+/** The standard output and the standard error of a command, which share a pipe to preserve their order. */
 async function outputOf(command: string, folder: string): Promise<string> {
-  // Settings of the user decide nothing here.
+  // Settings of the user must not affect the result.
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(SVC_|NODE_V8_COVERAGE|KUBECONFIG)/.test(name),
   );

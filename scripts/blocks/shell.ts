@@ -1,18 +1,21 @@
-/** The commands of a shell script, as far as the blocks of pages need it: words, quotes, pipes, substitutions and comments. */
+/**
+ * Parses the commands of shell scripts, as far as the blocks of pages require: words, quotes, pipes, substitutions
+ * and comments.
+ */
 
-/** The words of one command, without redirections and variables before it. */
+/** The words of one command, without redirections and leading variable assignments. */
 export type ShellCommand = readonly string[];
 
 type Reader = { readonly text: string; at: number };
 
-/** Every command of a script, those in `$(…)` included, in the order in which they end. */
+/** Every command of a script, including those in `$(…)`, in the order in which they end. */
 export function commandsOf(script: string): readonly ShellCommand[] {
   const commands: ShellCommand[] = [];
   readCommands({ text: script.replaceAll("\\\n", " "), at: 0 }, commands);
   return commands;
 }
 
-/** Reads up to the end of the text, or the parenthesis that ends a substitution. */
+/** Reads up to the end of the text, or to the parenthesis that ends a substitution. */
 function readCommands(reader: Reader, commands: ShellCommand[]): void {
   let words: string[] = [];
   const end = (): void => {
@@ -33,7 +36,7 @@ function readCommands(reader: Reader, commands: ShellCommand[]): void {
       readWord(reader, commands);
     } else {
       const word = readWord(reader, commands);
-      // The number of a descriptor belongs to its redirection.
+      // The number of a file descriptor belongs to its redirection.
       const isDescriptor = /^\d$/.test(word) && /[<>]/.test(reader.text[reader.at] ?? "");
       if (!isDescriptor) words.push(word);
     }
@@ -75,7 +78,7 @@ function readQuoted(reader: Reader, commands: ShellCommand[], quote: string): st
   }
 }
 
-/** Its output is not known: a word stands for it. */
+/** Reads a substitution and returns a placeholder, because its output is not known. */
 function readSubstitution(reader: Reader, commands: ShellCommand[]): string {
   reader.at++;
   readCommands(reader, commands);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a YAML block: manifests are checked as `svc-gateway check` does, `part="Kind"` is a part of an object of
- * that kind, and `values` are values of the chart.
+ * Finds mistakes in YAML blocks. Manifests are checked as by `svc-gateway check`, `part="Kind"` is a part of an
+ * object of that kind, and `values` are values of the chart.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -18,14 +18,14 @@ const classes = readFileSync(join(root, "config/examples/backends/standalone.yam
   .slice(0, 2)
   .join("---\n");
 
-/** Objects that a page does not show, and objects that nothing on the page uses. */
+/** Reasons of findings about objects that a page does not show, and about objects that no object on the page uses. */
 const expected = /NotFound$|^NoValidCACertificate$/;
 
-/** The same under a reason of its own: Services, Secrets, and the files of a certificate. */
+/** Messages of the same findings under other reasons: Services, Secrets, and the files of a certificate. */
 const elsewhere =
   /^(?:Service|Secret) \S+ does not exist(?:;| or (?:is not of type|cannot be used|does not have the label))|: "certs\/\S+": the file does not exist;/;
 
-/** One line for each mistake; none where the block can be used as it is. */
+/** One line for each mistake; empty if the block can be used unchanged. */
 export async function mistakesOfYaml(block: Block): Promise<readonly string[]> {
   try {
     if (block.options.has("values")) return mistakesOfValues(parse(block.text) as object);
@@ -88,7 +88,7 @@ const own = "gateway.svc-labs.dev/v1alpha1";
 const gatewayApi = "gateway.networking.k8s.io/v1";
 const listeners = [{ name: "http", port: 80, protocol: "HTTP" }];
 
-/** What the parts of pages are put into. */
+/** The objects into which the parts of pages are merged. */
 const frames: Readonly<Record<string, Fields>> = {
   Ingress: { apiVersion: "networking.k8s.io/v1", spec: { ingressClassName: "svc", rules } },
   Gateway: { apiVersion: gatewayApi, spec: { gatewayClassName: "svc", listeners } },
@@ -106,7 +106,7 @@ function whole(kinds: string, part: object): object {
   return merge({ kind, metadata: { name: "web", namespace: "shop" }, ...frame }, part as Fields);
 }
 
-/** Maps are joined, everything else is replaced. */
+/** Merges maps recursively, and replaces all other values. */
 function merge(base: Fields, over: Fields): Fields {
   const isMap = (value: unknown): value is Fields =>
     typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,15 +2,15 @@ import type { Plugin } from "esbuild";
 
 const http = process.getBuiltinModule("node:http");
 
-/** Names that are read each time, such as `WebSocket`, which loads all of the client behind `fetch`. */
+/** Whether a name is a getter, such as `WebSocket`, which loads the whole client behind `fetch`. */
 const isRead = (name: string): boolean => Object.getOwnPropertyDescriptor(http, name)?.get !== undefined;
 
 const names = Object.keys(http).filter((name) => !isRead(name));
 
 /**
- * Takes `node:http` by `process.getBuiltinModule` in place of an import, which reads all names of the module and thereby loads the
- * client behind `fetch`: some 50 ms of processor time for each thread that starts. A name that is read each time is not among those
- * that can be imported, and fails the build.
+ * Loads `node:http` by `process.getBuiltinModule` instead of an import. An import reads all names of the module and
+ * thereby loads the client behind `fetch`, which takes about 50 ms of processor time for each thread that starts.
+ * Names that are getters cannot be imported, and fail the build.
  */
 export const builtinHttp: Plugin = {
   name: "builtin-http",

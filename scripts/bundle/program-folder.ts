@@ -1,4 +1,4 @@
-/** The folder of the program: what an image and a package contain of it. */
+/** The folder of the program, as contained in images and packages. */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { entryModule } from "../entry-programs.ts";
@@ -10,8 +10,8 @@ import { bundleProgram } from "./bundle.ts";
 export const licencesFile = "THIRD-PARTY-LICENSES";
 
 /**
- * Writes the bundle, the module that starts it, the licence and those of its packages into a folder that exists; returns the
- * packages. A package whose licence is missing or not permitted is an error.
+ * Writes the bundle, the module that starts it, the project's licence and the licences of its packages into an
+ * existing folder. Returns the packages. Throws if the licence of a package is missing or not permitted.
  */
 export async function writeProgram(folder: string, version?: string): Promise<readonly ShippedPackage[]> {
   const { metafile, outputFiles } = await bundleProgram(version);

@@ -1,21 +1,22 @@
 /**
- * Keeps out of the bundle what two dependencies bring along and this program never runs. Of the Kubernetes client it uses
- * `KubeConfig` and sends requests itself (operator/src/sources/kubernetes/api-client.ts); of the operator library, its
- * lifecycle (docs/adr/0010-operator-shell.md). A name that a replacement does not export fails the build.
+ * Excludes from the bundle the parts of two dependencies that this program never runs. It uses only `KubeConfig` of
+ * the Kubernetes client and sends requests itself (operator/src/sources/kubernetes/api-client.ts); of the operator
+ * library, it uses the lifecycle (docs/adr/0010-operator-shell.md). A name that a replacement does not export fails
+ * the build.
  */
 import type { Plugin } from "esbuild";
 
 type Replacement = {
-  /** The package whose imports are replaced; undefined: imports from anywhere. */
+  /** The package in which imports are replaced; if undefined, they are replaced everywhere. */
   readonly importer?: string;
-  /** The module as it is imported. */
+  /** The module as named in imports. */
   readonly module: string;
-  /** Why nothing is missing without it. */
+  /** The reason why the program does not need the module. */
   readonly reason: string;
   readonly source: string;
 };
 
-/** Source of a function that reports what the program does not do. */
+/** The source of a function that throws an error for an unsupported feature. */
 const unsupported = (name: string, sentence: string): string =>
   `export function ${name}() { throw new Error(${JSON.stringify(sentence)}); }`;
 
@@ -94,7 +95,7 @@ export const replacements: readonly Replacement[] = [
   },
 ];
 
-/** Replaces these modules while a bundle is made. */
+/** Replaces these modules in a bundle. */
 export const unusedParts: Plugin = {
   name: "unused-parts",
   setup(bundle) {
@@ -112,7 +113,7 @@ export const unusedParts: Plugin = {
     }
     bundle.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
       contents: replacements.find(({ module }) => module === path)?.source ?? "",
-      // Where a replacement finds the module that it replaces.
+      // The folder from which a replacement resolves the module that it replaces.
       resolveDir: bundle.initialOptions.absWorkingDir ?? process.cwd(),
     }));
   },

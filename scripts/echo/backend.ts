@@ -1,12 +1,12 @@
 /**
- * A backend that describes each request in its response. One port serves HTTP/1.1, HTTP/2 with prior knowledge, WebSocket
- * and gRPC:
+ * A backend that describes each request in its response. One port serves HTTP/1.1, HTTP/2 with prior knowledge,
+ * WebSocket and gRPC:
  *
- * - any HTTP request is answered with JSON: the backend's name, method, path, headers and body; `?status=404` sets the
- *   status, `?delayMs=500` lets the answer wait, and trailers of the request come back in the JSON as well;
- * - a WebSocket gets each of its messages back, after a first one that says which backend answers;
- * - a gRPC call of any method gets each of its messages back, then trailers (`echo.proto` describes a service for it);
- *   the request field `echo-grpc-status` sets the status.
+ * - an HTTP request is answered with JSON: the backend's name, method, path, headers and body; `?status=404` sets the
+ *   status, `?delayMs=500` delays the response, and trailers of the request are also returned in the JSON;
+ * - a WebSocket gets each of its messages back, after a first one with the name of the backend;
+ * - a gRPC call of any method gets each of its messages back, then trailers (`echo.proto` describes a service for
+ *   it); the request field `echo-grpc-status` sets the status.
  *
  *   scripts/node scripts/echo/backend.ts --name web --port 9101
  */
@@ -35,22 +35,22 @@ export type EchoBackend = Listening;
 export type EchoOptions = {
   /** The name of the backend in its responses. */
   readonly name: string;
-  /** 0 takes a free port. */
+  /** The port; 0, the default, uses a free one. */
   readonly port?: number;
   readonly host?: string;
 };
 
-/** The JSON of an answer. */
+/** The JSON of a response. */
 export type EchoAnswer = {
   readonly backend: string;
   readonly protocol: string;
   readonly method: string;
   readonly path: string;
   readonly host: string;
-  /** Every field line as it came, in order. */
+  /** Every field line as received, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly bodyBytes: number;
-  /** The body as text, as far as it fits 64 KiB. */
+  /** The body as text, up to 64 KiB. */
   readonly body: string;
   readonly trailers: Readonly<Record<string, string>>;
 };
@@ -73,7 +73,7 @@ export async function startEchoBackend({
       socket.unshift(first);
       const isHttp2 = first.toString("latin1", 0, 3) === "PRI";
       (isHttp2 ? http2 : http1).emit("connection", socket);
-      // An HTTP/2 session reads the bytes that were read so far by itself.
+      // An HTTP/2 session reads the bytes returned to the socket without a call of `resume`.
       if (!isHttp2) socket.resume();
     });
   });
@@ -82,7 +82,7 @@ export async function startEchoBackend({
 
 function createHttp1(backend: string): Server {
   const server = createHttpServer((request, response) => {
-    // A client that leaves in the middle of its body gets no response.
+    // A client that disconnects while it sends its body gets no response.
     void echoRequest(request, response, backend).catch(() => response.destroy());
   });
   const webSockets = new WebSocketServer({ server, maxPayload: 1_048_576 });
@@ -138,7 +138,7 @@ async function echoStream(
   stream.end(formatAnswer(about, { rawHeaders, trailers }, body));
 }
 
-/** Sends every message back as it arrives; a call without messages is answered with the status alone. */
+/** Returns every message as it arrives; a call without messages is answered with the status only. */
 function echoCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, backend: string): void {
   const status = String(headers["echo-grpc-status"] ?? "0");
   const trailers = { "grpc-status": status, "grpc-message": status === "0" ? "" : "as requested" };
@@ -184,13 +184,13 @@ async function readBody(stream: AsyncIterable<Buffer>): Promise<Body> {
   return { bytes, text: Buffer.concat(shown).toString("utf8") };
 }
 
-/** `?status=NNN`, otherwise 200. */
+/** The status of `?status=NNN`, 200 by default. */
 function statusOf(path: string): number {
   const wanted = Number(/[?&]status=([2-5][0-9][0-9])(?:&|$)/.exec(path)?.[1] ?? 200);
   return wanted;
 }
 
-/** At most 30 s, so that a failing test ends. */
+/** The delay of `?delayMs`, at most 30 s, so that a failing test ends. */
 const delayOf = (path: string): number =>
   Math.min(Number(/[?&]delayMs=(\d{1,6})(?:&|$)/.exec(path)?.[1] ?? 0), 30_000);
 

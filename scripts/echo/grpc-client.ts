@@ -1,5 +1,5 @@
 /**
- * Calls the echo backend over gRPC and prints messages and trailers; for those without grpcurl.
+ * Calls the echo backend over gRPC and prints messages and trailers, for users without grpcurl.
  *
  *   scripts/node scripts/echo/grpc-client.ts --authority grpc.example.com http://127.0.0.1:8080 one two three
  *   scripts/node scripts/echo/grpc-client.ts --ca ca.crt --authority grpc.example.com https://127.0.0.1:8443 hello
@@ -13,11 +13,11 @@ import { createMessageReader, decodeText, encodeMessage, encodeText } from "./gr
 export type CallResult = {
   readonly messages: readonly string[];
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Those of a trailers-only response are its headers. */
+  /** The trailers; in a trailers-only response, the headers. */
   readonly trailers: Readonly<Record<string, unknown>>;
 };
 
-/** Calls `echo.v1.Echo/Chat` with these texts. */
+/** Calls `echo.v1.Echo/Chat` with one message for each text. */
 export function callEcho(
   session: ClientHttp2Session,
   texts: readonly string[],
@@ -41,7 +41,7 @@ export function callEcho(
       try {
         messages.push(...read(chunk).map(decodeText));
       } catch (error) {
-        // Not gRPC, such as the page of a proxy.
+        // A response that is not gRPC, such as an error page of a proxy.
         reject(error as Error);
         stream.destroy();
       }

@@ -1,4 +1,4 @@
-/** Messages of gRPC over HTTP/2: a compression flag, four bytes of length, the message. */
+/** The bytes before each message of gRPC over HTTP/2: a compression flag and four bytes of length. */
 
 const headBytes = 5;
 const maxMessageBytes = 4 * 1024 * 1024;
@@ -9,7 +9,7 @@ export function encodeMessage(message: Uint8Array): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** Takes the chunks of a stream as they come and gives the messages that each of them completes. */
+/** Returns a function that accepts the chunks of a stream and returns the messages that each of them completes. */
 export function createMessageReader(): (chunk: Uint8Array) => readonly Buffer[] {
   let waiting = Buffer.alloc(0);
   return (chunk) => {
@@ -38,7 +38,7 @@ export function encodeText(text: string): Buffer {
   return Buffer.concat([Buffer.from([...prefix, left]), bytes]);
 }
 
-/** The text of such a message. */
+/** The text in a message of that form. */
 export function decodeText(message: Uint8Array): string {
   let at = 1;
   while (((message[at] ?? 0) & 0x80) !== 0) at++;

@@ -8,7 +8,7 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-/** Lets a server listen; port 0 takes a free one. */
+/** Makes a server listen; port 0 uses a free one. */
 export async function listen(server: Server, port = 0, host = "127.0.0.1"): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

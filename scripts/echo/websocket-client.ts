@@ -1,5 +1,5 @@
 /**
- * Sends messages over a WebSocket and prints what comes back; for those whose curl has no WebSocket.
+ * Sends messages over a WebSocket and prints the received ones, for users with a curl without WebSocket support.
  *
  *   scripts/node scripts/echo/websocket-client.ts --host echo.example.com ws://127.0.0.1:8080/socket one two
  */
@@ -21,7 +21,7 @@ const socket = new WebSocket(url, {
 socket.once("open", () => {
   for (const message of messages) socket.send(message);
 });
-// The first message says who answers, then each of ours comes back.
+// The first message names the backend; after that, each sent message is returned.
 let left = messages.length + 1;
 socket.on("message", (data: Buffer) => {
   console.log(data.toString("utf8"));

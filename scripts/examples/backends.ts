@@ -1,4 +1,7 @@
-/** The backends of an example on this machine: the endpoints of its standalone.yaml (config/examples/README.md). */
+/**
+ * The backends of an example on this machine, which are the endpoints of its standalone.yaml
+ * (config/examples/README.md).
+ */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,20 +15,23 @@ type Slice = {
   readonly ports?: readonly { readonly port: number }[];
 };
 
-/** What the standalone.yaml of each example links to. */
+/** The target of the link standalone.yaml in each example. */
 const shared = resolve(import.meta.dirname, "../../config/examples/backends/standalone.yaml");
 
-/** By port, the Service that has an endpoint there; empty for a folder that is no example, nor a copy of one. */
+/**
+ * The Services with endpoints on this machine, by port. Empty for a folder that is neither an example nor a copy of
+ * one.
+ */
 export function backendsOf(folder: string): ReadonlyMap<number, string> {
   const text = readFileSync(shared, "utf8");
-  // A file of the same name in a folder of the user's own has real backends.
+  // A file of this name in a folder of the user refers to real backends.
   if (readIfPresent(join(folder, "standalone.yaml")) !== text) return new Map();
   const objects = parseAllDocuments(text).map((document) => document.toJS() as Slice | null);
   const names = new Map<number, string>();
   for (const object of objects) {
     if (object?.kind !== "EndpointSlice") continue;
     const name = object.metadata.labels?.["kubernetes.io/service-name"] ?? "";
-    // A Service of several backends comes after those of each.
+    // A Service with several backends follows the Services with one of them.
     for (const { port } of object.ports ?? []) names.set(port, names.get(port) ?? name);
   }
   return names;
@@ -39,10 +45,10 @@ function readIfPresent(file: string): string | undefined {
   }
 }
 
-/** Free ports are tried this often: the one that TCP gives may be taken for UDP. */
+/** The number of free ports that are tried: a port that is free for TCP can be in use for UDP. */
 const attempts = 20;
 
-/** Starts a backend, on one port for TCP and UDP; port 0 takes a free one. Rejects where the port is taken. */
+/** Starts a backend on one port for TCP and UDP; port 0 uses a free one. Rejects if the port is in use. */
 export async function startExampleBackend(name: string, port = 0): Promise<Listening> {
   for (let attempt = 1; ; attempt++) {
     const server = await listen(createEchoServer(name), port);

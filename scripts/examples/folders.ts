@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 
 const examples = resolve(import.meta.dirname, "../../config/examples");
 
-/** The folders of the examples with requests, sorted: those with a standalone.yaml beside a README.md. */
+/** The folders of the examples with requests, which have a standalone.yaml and a README.md; sorted. */
 export function exampleFolders(): readonly string[] {
   const withReadme = new Set(globSync("*/README.md", { cwd: examples }).map((file) => dirname(file)));
   return globSync("*/standalone.yaml", { cwd: examples })

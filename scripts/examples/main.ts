@@ -1,4 +1,4 @@
-/** `make examples`: serves every example, sends the requests of its README, and prints a table of what was answered. */
+/** `make examples`: serves every example, sends the requests of its README, and prints a table of the answers. */
 import { resolve } from "node:path";
 import { exampleFolders } from "./folders.ts";
 import { runExamples } from "./run.ts";

@@ -1,22 +1,22 @@
 /**
- * What the README of an example says: the `console` blocks hold commands, each after `$ `, and the lines that they print.
- * `…` in a line covers any text, and a line of it alone any number of lines (config/examples/README.md).
+ * The requests in the README of an example. `console` blocks contain commands, each after `$ `, and the lines that
+ * they print. `…` in a line matches any text, and as a whole line any number of lines (config/examples/README.md).
  */
 
 export type ExampleRequest = {
   readonly command: string;
-  /** The lines of its output as they are written in the README. */
+  /** The lines of the output, as written in the README. */
   readonly answer: readonly string[];
 };
 
-/** The requests of a README, in their order. Lines of a block before its first command are ignored. */
+/** The requests of a README, in order. Lines of a block before its first command are ignored. */
 export function requestsOf(markdown: string): readonly ExampleRequest[] {
   return [...markdown.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = ""]) =>
     requestsOfBlock(block),
   );
 }
 
-/** The same of the text of one block. */
+/** The requests in the text of one block. */
 export const requestsOfBlock = (block: string): readonly ExampleRequest[] =>
   block
     .split(/^\$ /m)
@@ -26,7 +26,7 @@ export const requestsOfBlock = (block: string): readonly ExampleRequest[] =>
       return { command, answer };
     });
 
-/** Whether a program has printed what the README says. Spaces at the end of a line and of the output do not count. */
+/** Whether the output of a program matches the README. Spaces at the end of a line and of the output are ignored. */
 export function isAnswer(answer: readonly string[], output: string): boolean {
   const pattern = answer
     .map((line) => (line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(escaped).join(".*")}\\n`))

@@ -1,4 +1,4 @@
-/** Examples served one after another, with the requests of their READMEs. */
+/** Serves examples sequentially and sends the requests of their READMEs. */
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { isAnswer, requestsOf } from "./readme.ts";
@@ -9,8 +9,8 @@ const root = resolve(import.meta.dirname, "../..");
 export type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void };
 
 /**
- * Sends the requests of examples to a gateway (svc-gateway.mjs) and prints what is answered. Returns the exit code: 1 where an answer is
- * another one than the README says, and where a gateway does not start, which ends the run with one line.
+ * Sends the requests of examples to a gateway (svc-gateway.mjs) and prints the answers. Returns the exit code: 1 if
+ * an answer differs from the README, or if a gateway does not start, which ends the run with one line.
  */
 export async function runExamples(
   folders: readonly string[],

@@ -1,4 +1,4 @@
-/** An example served on free ports of this machine, and its requests sent there (config/examples/README.md). */
+/** Serves an example on free ports of this machine, and sends its requests there (config/examples/README.md). */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { backendsOf, startExampleBackend } from "./backends.ts";
 import { listenersOf, toLocal, toShown, type LocalPorts } from "./ports.ts";
 
 export type ServedExample = {
-  /** Runs a command of the README with bash in the root of the work tree, and returns all that it prints. */
+  /** Runs a command of the README with bash in the root of the work tree, and returns its complete output. */
   run(command: string): Promise<string>;
   close(): Promise<void>;
 };
@@ -21,8 +21,8 @@ type Closable = { close(): Promise<void> };
 const root = resolve(import.meta.dirname, "../..");
 
 /**
- * Starts the backends of an example and a gateway (svc-gateway.mjs) that serves a copy of it. A problem says in one line why the gateway
- * does not; nothing runs then.
+ * Starts the backends of an example and a gateway (svc-gateway.mjs) that serves a copy of it. If the gateway does not
+ * start, everything is stopped, and the problem describes the reason in one line.
  */
 export async function serveExample(folder: string, gatewayProgram: string): Promise<Result<ServedExample>> {
   const copy = mkdtempSync(join(tmpdir(), "svc-gateway-example-"));
@@ -41,7 +41,7 @@ export async function serveExample(folder: string, gatewayProgram: string): Prom
     }
     const manifest = join(copy, "standalone.yaml");
     const text = readFileSync(manifest, "utf8");
-    // The copy of a link is a link: what is written must not reach the original.
+    // The copy of a link is a link; writing to it would change the original.
     rmSync(manifest);
     writeFileSync(
       manifest,
@@ -81,7 +81,7 @@ async function startGateway(
     "log-format": "json",
   };
   const argv = ["serve", "standalone", ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)];
-  // Settings of the user decide nothing here.
+  // Settings of the user must not affect the result.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_V8_COVERAGE)/.test(name)),
   );
@@ -108,7 +108,7 @@ async function startGateway(
   return problem(`the gateway did not start: ${reasonIn(errors()) ?? `it ended with ${program.exitCode}`}`);
 }
 
-/** Reads the log until all listeners are bound and the first snapshot is served; undefined: it ends before. */
+/** Reads the log until all listeners are bound and the first snapshot is served; undefined if the log ends before. */
 async function portsOf(log: Readable, listeners: readonly number[]): Promise<LocalPorts | undefined> {
   const ports = new Map<number, number>();
   let isServed = false;
@@ -123,7 +123,10 @@ async function portsOf(log: Readable, listeners: readonly number[]): Promise<Loc
   return undefined;
 }
 
-/** The line that says why a gateway has ended: its own message, or that of an error which Node.js prints around its source and stack. */
+/**
+ * The line with the reason why a gateway has ended: its own message, or that of an error that Node.js prints between
+ * its source and stack.
+ */
 function reasonIn(errors: string): string | undefined {
   const lines = errors.split("\n").map((line) => line.trim());
   const said =
@@ -141,7 +144,7 @@ async function runCommand(command: string, ports: LocalPorts): Promise<string> {
   return toShown(`${out()}${err()}`, ports);
 }
 
-/** Returns what a stream has given so far. */
+/** Returns a function for the text that a stream has produced so far. */
 function collect(stream: Readable): () => string {
   let text = "";
   stream.setEncoding("utf8").on("data", (part: string) => (text += part));

@@ -1,6 +1,6 @@
 /**
- * The content of the image and how it starts, for both ways of building it: the Dockerfile and `make image` without
- * Docker. A test compares the Dockerfile with `imageConfig`.
+ * The content of the image and its start command, for both ways of building it: the Dockerfile, and `make image`
+ * without Docker. A test compares the Dockerfile with `imageConfig`.
  */
 import { createHash } from "node:crypto";
 import {
@@ -23,10 +23,10 @@ export const programFolder = "/app";
 /** Path of Node.js inside the image. */
 export const nodePath = "/usr/local/bin/node";
 
-/** Path of the licences of Node.js, and of what is compiled into it, inside the image. */
+/** The path inside the image of the licences of Node.js and of the code compiled into it. */
 export const nodeLicencePath = "/usr/local/share/doc/node/LICENSE";
 
-/** How a container of the image starts by default. */
+/** The default configuration of a container. */
 export const imageConfig = {
   /** The user `nonroot` of images without a shell. */
   user: "65532:65532",
@@ -35,22 +35,19 @@ export const imageConfig = {
   environment: { NODE_ENV: "production" },
 } as const;
 
-/** Folder of releases inside that of the build. */
+/** The folder of releases inside the build output. */
 export const releaseFolder = "release";
 
-/** What other targets than the build write there: releases, and the documentation site. */
+/** The folders in the build output that other targets write: releases, and the documentation site. */
 export const otherOutputs: ReadonlySet<string> = new Set([releaseFolder, "site"]);
 
-/** The launcher starts the Node.js of the work tree, which an image does not have. */
+/** Files that the image omits. The launcher starts the Node.js of the work tree, which an image does not have. */
 const leftOut: ReadonlySet<string> = new Set(["svc-gateway", ...otherOutputs]);
 
 /** The output of the build. */
 const builtProgram = join(root, "dist");
 
-/**
- * Copies the output of the build, or of that of another commit, and the Node.js that it was made for, to their paths in the
- * image, under `folder`.
- */
+/** Copies the output of this or another build, and the running Node.js, to their paths in the image, under `folder`. */
 export function stageImage(folder: string, program = builtProgram): void {
   rmSync(folder, { recursive: true, force: true });
   const app = join(folder, programFolder);
@@ -60,7 +57,7 @@ export function stageImage(folder: string, program = builtProgram): void {
   mkdirSync(dirname(node), { recursive: true });
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
-  // Beside the program in its package; Node.js of another origin has it elsewhere.
+  // The licence is in the package with Node.js; a Node.js from another source has it elsewhere.
   const licence = join(dirname(process.execPath), "../LICENSE");
   if (existsSync(licence)) {
     mkdirSync(dirname(join(folder, nodeLicencePath)), { recursive: true });
@@ -68,7 +65,7 @@ export function stageImage(folder: string, program = builtProgram): void {
   }
 }
 
-/** A tag that changes when the program or its Node.js does: 12 hexadecimal digits. */
+/** A tag of 12 hexadecimal digits that changes with the program or its Node.js. */
 export function contentTag(program = builtProgram): string {
   const hash = createHash("sha256").update(process.version).update(JSON.stringify(imageConfig));
   for (const name of programFiles(program)) {

@@ -53,7 +53,7 @@ type Manifest = { readonly config: Descriptor; readonly layers: readonly Descrip
 /** A layer with the digest of its content before compression. */
 type Layer = { readonly descriptor: Descriptor; readonly diffId: string };
 
-/** What an image adds up to while trees are put on top. */
+/** The accumulated parts of an image while trees are added on top. */
 type Stack = {
   readonly layers: readonly Layer[];
   readonly history: readonly object[];
@@ -186,7 +186,7 @@ function writeImage(stack: Stack, layout: string): Descriptor {
   return manifest;
 }
 
-/** What the base says, with the command line on top. */
+/** The configuration of the base, with the options of the command line on top. */
 function runConfig(base: RunConfig): RunConfig {
   const config: RunConfig = { ...base };
   if (options.entrypoint !== undefined) {

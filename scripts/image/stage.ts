@@ -1,4 +1,4 @@
-/** Writes the files of the image with their paths into a folder: `scripts/node scripts/image/stage.ts FOLDER`. */
+/** Writes the files of the image to their paths below a folder: `scripts/node scripts/image/stage.ts FOLDER`. */
 import { stageImage } from "./contents.ts";
 
 const [folder] = process.argv.slice(2);

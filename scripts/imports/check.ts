@@ -1,8 +1,8 @@
 /**
- * Checks the direction of imports against .dependency-cruiser.cjs. dependency-cruiser reads TypeScript with
- * TypeScript's own API, which version 7, the compiler of this project, no longer has; it is handed the version that
- * is installed beside this file. Ends with 1 when an import is forbidden, or when a TypeScript file was
- * not read: with another TypeScript, dependency-cruiser silently passes over all of them.
+ * Checks the direction of imports against .dependency-cruiser.cjs. dependency-cruiser reads TypeScript with the API
+ * of TypeScript, which version 7, the compiler of this project, no longer has; it gets the version that is installed
+ * next to this file. Exits with 1 when an import is forbidden, or when a TypeScript file was not read: with another
+ * TypeScript, dependency-cruiser silently skips all of them.
  */
 import { globSync } from "node:fs";
 import { createRequire, registerHooks } from "node:module";

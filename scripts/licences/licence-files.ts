@@ -1,17 +1,18 @@
-/** The files of a package that must go along with its code. */
+/** The files of a package that must be distributed with its code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const licenceName = /^(?:licen[cs]e|copying|unlicense)/i;
 const noticeName = /^(?:notice|third[-_]?party[-_]?(?:notice|licen[cs]e))/i;
-/** Such a name with one of these endings is a module: `license.js`. */
+/** Matches modules, such as `license.js`, which are not licence texts. */
 const moduleName = /\.(?:[cm]?[jt]s|json)$/i;
 
 export type LicenceFiles = { readonly licences: readonly string[]; readonly notices: readonly string[] };
 
 /**
- * The licence and notice files beside these sources and above them, up to the folder of their package, whose own come first: code
- * that a package has taken over from elsewhere keeps its licence beside it. All are absolute paths.
+ * The licence and notice files next to these sources and in the folders above them, up to the folder of their
+ * package; the files of the latter come first. Code that a package has adopted from elsewhere has its licence next to
+ * it. All paths are absolute.
  */
 export function licenceFilesOf(packageFolder: string, sources: readonly string[]): LicenceFiles {
   const folders = new Set([packageFolder]);

@@ -1,4 +1,4 @@
-/** Which licences the packages in the bundle may have, and the texts that go along with them. */
+/** The licences that packages in the bundle may have, and the texts that are distributed with them. */
 import { join, resolve } from "node:path";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import parse from "spdx-expression-parse";
@@ -8,7 +8,7 @@ import { takenOver } from "./taken-over.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Licences that ask for their text and a notice, and for nothing else. */
+/** Licences that require only their text and a notice. */
 const permitted: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -18,7 +18,10 @@ const permitted: ReadonlySet<string> = new Set([
   "MIT",
 ]);
 
-/** Packages that declare a licence and leave its text out, with files that have it, and why these are the right ones. */
+/**
+ * Packages that declare a licence but omit its text, with files that contain it, and the reason why these are
+ * correct.
+ */
 const textsElsewhere: Readonly<
   Record<string, { readonly files: readonly string[]; readonly reason: string }>
 > = {
@@ -30,7 +33,10 @@ const textsElsewhere: Readonly<
   },
 };
 
-/** Whether an SPDX expression permits what a release does. A package that leaves the choice needs one permitted licence. */
+/**
+ * Whether a licence in SPDX syntax permits the distribution in a release. Of alternatives, one permitted licence is
+ * enough.
+ */
 export function isPermitted(expression: string): boolean {
   try {
     return permits(parse(expression));
@@ -47,7 +53,7 @@ const permits = (licence: parse.Info): boolean => {
   return licence.exception === undefined && permitted.has(licence.license);
 };
 
-/** The text of THIRD-PARTY-LICENSES, or a line for each package that must not be shipped. */
+/** The text of THIRD-PARTY-LICENSES, or a line for each package that must not be distributed. */
 export function licencesOf(packages: readonly ShippedPackage[]): Result<string, readonly string[]> {
   const problems = packages.flatMap(problemsOf);
   if (problems.length > 0) return fail(problems);
@@ -85,7 +91,7 @@ function problemsOf(one: ShippedPackage): readonly string[] {
   return [];
 }
 
-/** The texts of a section: licences, notices, and the holders of rights whom these do not name. */
+/** The texts of a section: licences, notices, and the copyright holders that these do not name. */
 function goesAlong(one: ShippedPackage): readonly string[] {
   const texts = [...textsOf(one), ...one.notices];
   const known = texts.join("\n").replaceAll(/\s+/g, " ");

@@ -10,13 +10,13 @@ const root = resolve(import.meta.dirname, "../..");
 export type ShippedPackage = {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression of its package.json; undefined where it has none. */
+  /** The licence in SPDX syntax, from package.json; undefined without one. */
   readonly licence: string | undefined;
   /** The texts of its licence files, those of its own folder first. */
   readonly texts: readonly string[];
-  /** The texts of its NOTICE files, which section 4(d) of the Apache License asks for. */
+  /** The texts of its NOTICE files, which section 4(d) of the Apache License requires. */
   readonly notices: readonly string[];
-  /** Lines of its sources that name a holder of rights, such as "Copyright 2019 gRPC authors." */
+  /** Lines of its sources that name a copyright holder, such as "Copyright 2019 gRPC authors." */
   readonly copyrights: readonly string[];
   /** Subresource integrity of its archive in package-lock.json, `sha512-<base64>`. */
   readonly integrity: string | undefined;
@@ -46,7 +46,7 @@ export function shippedPackages({ outputs }: Pick<Metafile, "outputs">): readonl
   return [...byId].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** The folder of a file's package: the closest one whose manifest has a name and a version. */
+/** The folder of the package of a file: the closest one with a manifest that has a name and a version. */
 function packageFolder(path: string): string {
   for (let folder = dirname(path); folder.includes("node_modules/"); folder = dirname(folder)) {
     const { name, version } = readManifest(folder);
@@ -81,7 +81,7 @@ function readPackage(
   };
 }
 
-/** Integrity of packages by their folder, such as `node_modules/yaml`. */
+/** The integrity of packages, by folder, such as `node_modules/yaml`. */
 function lockedIntegrities(): ReadonlyMap<string, string | undefined> {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;

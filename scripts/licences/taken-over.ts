@@ -1,15 +1,15 @@
-/** Sources of this project that others wrote, and what goes along with them. */
+/** Sources of this project that others wrote, and the texts that are distributed with them. */
 
 export type TakenOver = {
-  /** The file, with where it is from. */
+  /** The name of the file, and its origin. */
   readonly name: string;
-  /** Addresses of the repositories that it was taken from. */
+  /** Addresses of the repositories from which it was copied. */
   readonly repositories: readonly string[];
   /** Paths from the root of the project. */
   readonly files: readonly string[];
-  /** SPDX expression; its text is that of LICENSE. */
+  /** The licence in SPDX syntax; LICENSE contains its text. */
   readonly licence: "Apache-2.0";
-  /** The NOTICE file there, and the holders of rights. */
+  /** The text of the NOTICE file of the origin, and the copyright holders. */
   readonly notices: readonly string[];
 };
 

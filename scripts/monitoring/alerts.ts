@@ -1,6 +1,6 @@
 /**
- * The alerting rules of the chart. Each has a page under docs/runbooks, which says what it means and what to do. Thresholds are
- * about the gateway itself; what a backend may do is for the alerts of its owner.
+ * The alerting rules of the chart. Each has a page under docs/runbooks, which explains its meaning and what to do.
+ * Thresholds concern the gateway itself; alerts about the behaviour of a backend are left to its owner.
  */
 import { names } from "./metric-names.ts";
 import { quantile, rateBy, select } from "./promql.ts";
@@ -8,9 +8,9 @@ import { quantile, rateBy, select } from "./promql.ts";
 export type Alert = {
   readonly alert: string;
   readonly expr: string;
-  /** How long it must be true, as Prometheus writes durations. */
+  /** The time for which the condition must hold, as Prometheus writes durations. */
   readonly for: string;
-  /** `critical`: clients notice, or will soon. `warning`: within working hours. */
+  /** `critical` if clients notice, or will soon; `warning` if it can be handled within working hours. */
   readonly severity: "critical" | "warning";
   /** One sentence; labels as `{{ $labels.pod }}`. */
   readonly summary: string;

@@ -1,4 +1,4 @@
-/** Renders dashboards with Grafana's own builders, so that the JSON follows Grafana's schema of dashboards. */
+/** Renders dashboards with Grafana's own builders, so that the JSON follows the dashboard schema of Grafana. */
 import {
   BigValueGraphMode,
   GraphThresholdsStyleConfigBuilder,
@@ -27,7 +27,7 @@ import { PanelBuilder as TimeseriesBuilder } from "@grafana/grafana-foundation-s
 
 export type Query = {
   readonly expr: string;
-  /** Names of series, with labels as `{{label}}`. */
+  /** The names of series, with labels as `{{label}}`. */
   readonly legend: string;
 };
 
@@ -38,35 +38,35 @@ export type Limit = {
 
 export type Panel = {
   readonly title: string;
-  /** What a reader should make of it. */
+  /** An explanation for readers of the panel. */
   readonly description: string;
-  /** A unit of Grafana: `reqps`, `ops`, `s`, `bytes`, `Bps`, `percentunit`, `short`, or `suffix:` with one's own. */
+  /** A unit of Grafana: `reqps`, `ops`, `s`, `bytes`, `Bps`, `percentunit`, `short`, or `suffix:` with a custom one. */
   readonly unit: string;
-  /** A number instead of a graph. */
+  /** Whether the panel shows a number instead of a graph. */
   readonly isStat?: true;
   /**
-   * The values from which on something should be done, those of alerts where there is one: the colour of a number, lines in a
-   * graph. The first has no value and is the colour below all others. Without limits a number has the colour of text:
-   * Grafana's own default is red from 80 on, whatever the number counts.
+   * The values from which action is required; those of alerts if there are any. They determine the colour of a
+   * number, and are lines in a graph. The first has no value, and is the colour below all others. Without limits a
+   * number has the colour of text, because Grafana's own default is red from 80 on for every number.
    */
   readonly limits?: readonly Limit[];
   readonly queries: readonly Query[];
 };
 
 export type Board = {
-  /** Also the name of the file. */
+  /** The identifier, which is also the name of the file. */
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** Labels that readers choose from, with the series whose values are offered. */
+  /** Labels that readers select, with the series from which the offered values come. */
   readonly variables: readonly { readonly name: string; readonly label: string; readonly values: string }[];
   readonly rows: readonly { readonly title: string; readonly panels: readonly Panel[] }[];
 };
 
-/** The data source that readers choose. */
+/** The data source that readers select. */
 const source = { type: "prometheus", uid: "${datasource}" };
 
-/** The dashboard as JSON that Grafana imports, and its sidecar loads. */
+/** The dashboard as JSON, for an import into Grafana or for its sidecar. */
 export function renderBoard({ uid, title, description, variables, rows }: Board): string {
   let builder = new DashboardBuilder(title)
     .uid(uid)
@@ -86,7 +86,7 @@ export function renderBoard({ uid, title, description, variables, rows }: Board)
         .refresh(VariableRefresh.OnTimeRangeChanged)
         .multi(true)
         .includeAll(true)
-        // Also series without the label, as those of a Prometheus that adds none.
+        // Includes series without the label, because some Prometheus installations do not add it.
         .allValue(".*"),
     );
   }
@@ -97,7 +97,7 @@ export function renderBoard({ uid, title, description, variables, rows }: Board)
   return `${JSON.stringify(builder.build(), null, 2)}\n`;
 }
 
-/** Two graphs beside each other, and one without a neighbour over the whole width. */
+/** Graphs are placed in pairs; one without a neighbour has the whole width. */
 function widthOf(panel: Panel, row: readonly Panel[]): number {
   if (panel.isStat) return 6;
   const graphs = row.filter(({ isStat }) => isStat !== true);
@@ -130,7 +130,7 @@ const stat = (): StatBuilder =>
     .graphMode(BigValueGraphMode.None)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
 
-/** The builder hides legends unless it is asked for one. */
+/** A graph with a legend, which the builder hides by default. */
 const graph = (hasLimits: boolean): TimeseriesBuilder =>
   new TimeseriesBuilder()
     .height(8)

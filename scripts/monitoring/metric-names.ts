@@ -13,7 +13,7 @@ type Names<Set> = { readonly [Key in keyof Set]: string };
 const namesOf = <Set extends Readonly<Record<string, MetricDeclaration>>>(set: Set): Names<Set> =>
   Object.fromEntries(Object.entries(set).map(([key, { name }]) => [key, name])) as Names<Set>;
 
-/** The names of all metrics by the keys of their declarations. */
+/** The names of all metrics, by the keys of their declarations. */
 export const names = {
   proxy: namesOf({ ...proxyMetrics, ...supervisorMetrics }),
   controller: namesOf(controllerMetrics),

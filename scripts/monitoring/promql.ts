@@ -1,9 +1,9 @@
-/** The few forms of queries that boards and rules repeat. */
+/** The query patterns that boards and rules share. */
 
-/** Labels that Prometheus adds to every series of a pod, and which the boards offer to choose. */
+/** Labels that Prometheus adds to every series of a pod, for which the boards offer a selection. */
 export const chosenPods = 'namespace=~"$namespace", pod=~"$pod"';
 
-/** A selector from matchers, of which empty ones are left out. */
+/** A selector from matchers, of which empty ones are omitted. */
 export const select = (metric: string, ...matchers: readonly string[]): string => {
   const given = matchers.filter((matcher) => matcher !== "");
   return given.length === 0 ? metric : `${metric}{${given.join(", ")}}`;
@@ -23,5 +23,5 @@ export const quantile = (
 ): string =>
   `histogram_quantile(${q}, ${rateBy(by === "" ? "le" : `le, ${by}`, `${metric}_bucket`, matchers, range)})`;
 
-/** A quantile as a graph shows it: without series that had no event, whose quantile is not a number. */
+/** A quantile for a graph, without series that had no event, for which the quantile is NaN. */
 export const shownQuantile = (...given: Parameters<typeof quantile>): string => `${quantile(...given)} >= 0`;

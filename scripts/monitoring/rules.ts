@@ -1,4 +1,7 @@
-/** The file of recording and alerting rules, as Prometheus reads it and the PrometheusRule of the chart holds it. */
+/**
+ * The file of recording and alerting rules, as Prometheus reads it and as the PrometheusRule of the chart contains
+ * it.
+ */
 import { stringify } from "yaml";
 import { alerts } from "./alerts.ts";
 import { names } from "./metric-names.ts";
@@ -12,7 +15,7 @@ const utilization = ["active", "idle"].map((part) =>
   rateBy("namespace, pod, thread", part === "active" ? process.loopActive : process.loopIdle, "", "5m"),
 );
 
-/** Named as level:metric:operation. */
+/** The recording rules, named as level:metric:operation. */
 export const recordings: readonly Recording[] = [
   {
     record: "svc_proxy:event_loop_utilization:ratio5m",
@@ -33,7 +36,7 @@ export const recordings: readonly Recording[] = [
   },
 ];
 
-/** Stands for the place of the pages; the chart puts the value `prometheusRule.runbookUrl` there. */
+/** A placeholder for the location of the pages, which the chart replaces with the value `prometheusRule.runbookUrl`. */
 const runbooks = "docs/runbooks";
 
 /** The groups of a rule file. */

@@ -1,6 +1,6 @@
 import { arrow, box, group, picture } from "./svg.ts";
 
-/** How objects become a snapshot, and where it is used. */
+/** Shows how objects become a snapshot, and where it is used. */
 export function architecturePicture(): string {
   return picture(
     350,

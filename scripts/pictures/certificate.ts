@@ -6,7 +6,7 @@ const rules = [
   ["a default certificate of the port?", "the default"],
 ] as const;
 
-/** Which certificate a handshake gets (docs/features/tls.md). */
+/** Shows how the certificate of a handshake is chosen (docs/features/tls.md). */
 export function certificatePicture(): string {
   const shapes = rules.flatMap(([question, answer], index): readonly Shape[] => {
     const y = 70 + index * 62;

@@ -5,11 +5,11 @@ const left = 400;
 const right = 670;
 const ticks = [0.01, 0.1, 1, 10] as const;
 
-/** Seconds on a logarithmic axis from 0.01 to 30. */
+/** The position of a duration on a logarithmic axis from 0.01 to 30 seconds. */
 const xOf = (seconds: number): number =>
   left + ((Math.log10(Math.max(seconds, 0.01)) + 2) / (Math.log10(30) + 2)) * (right - left);
 
-/** How long each fault lasts, from the table "What faults cost" of docs/operations.md. */
+/** Shows the duration of each fault, from the table "What faults cost" of docs/operations.md. */
 export function faultsPicture(operationsPage: string): string {
   let fault = "";
   const shapes: Shape[] = [];

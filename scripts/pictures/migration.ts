@@ -8,7 +8,7 @@ const steps = [
   ["5 Remove", "ingress-nginx", "svc-gateway"],
 ] as const;
 
-/** The steps of a move from ingress-nginx, and where clients are sent meanwhile. */
+/** Shows the steps of a migration from ingress-nginx, and where clients are sent meanwhile. */
 export function migrationPicture(): string {
   const shapes = steps.flatMap(([name, what, clients], index): readonly Shape[] => {
     const x = 10 + index * 150;

@@ -1,4 +1,4 @@
-/** The pictures of the documentation by their path; scripts/generate-docs.ts writes them. */
+/** The pictures of the documentation, by path; scripts/generate-docs.ts writes them. */
 import { readFileSync } from "node:fs";
 import { plotOf } from "../../bench/compare/report/plot.ts";
 import { filterOrder } from "../../proxy/src/filters/order.ts";

@@ -15,7 +15,7 @@ const after = [
   ["response", "through the response hooks of the same filters, in the same order"],
 ] as const;
 
-/** The way of a request, with every filter of a route at its place; a filter with two places appears twice. */
+/** Shows the path of a request, with every filter of a route at its place; a filter with two places appears twice. */
 export function requestPicture(filters: readonly Step[]): string {
   const shapes: Shape[] = [];
   let y = 10;

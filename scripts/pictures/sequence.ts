@@ -28,7 +28,7 @@ const messages: readonly (readonly [from: Part, to: Part, what: string])[] = [
   ["front", "client", "response"],
 ];
 
-/** The modules that a request passes, in the order of their calls. */
+/** Shows the modules through which a request passes, in the order of their calls. */
 export function sequencePicture(): string {
   const step = (width - 90) / (parts.length - 1);
   const xOf = (part: Part): number => 45 + Math.round(step * parts.findIndex(([name]) => name === part));

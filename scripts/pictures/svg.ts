@@ -1,6 +1,7 @@
 /**
- * The few shapes of which the pictures of the documentation are made. Their colours follow the reader's system; on the site
- * they are a part of the page and follow its theme (scripts/site/.vitepress/theme/site.css has the same names).
+ * The shapes from which the pictures of the documentation are built. Their colours follow the reader's system. On the
+ * site, pictures are a part of the page and follow its theme (scripts/site/.vitepress/theme/site.css has the same
+ * names).
  */
 
 /** A part of a picture as SVG. */
@@ -8,7 +9,7 @@ export type Shape = string;
 
 export type Tone = "plain" | "accent" | "warn" | "quiet";
 
-/** All pictures are as wide as the text of a page. */
+/** The width of all pictures, which is that of the text of a page. */
 export const width = 760;
 
 const colours = `svg{--picture-ink:#1f2937;--picture-soft:#57606a;--picture-line:#8c959f;--picture-box:#f6f8fa;--picture-accent:#dbeafe;--picture-strong:#2563eb;--picture-warn:#fef3c7}
@@ -21,7 +22,7 @@ const fills: Readonly<Record<Tone, string>> = {
   quiet: "none",
 };
 
-/** The whole picture. The description is what a reader who cannot see it hears. */
+/** The whole picture. Screen readers read the description aloud. */
 export const picture = (height: number, description: string, shapes: readonly Shape[]): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(description)}" font-family="system-ui, sans-serif" font-size="13">
 <style>${colours}</style>
@@ -37,7 +38,7 @@ export type Place = {
   readonly height: number;
 };
 
-/** A box with lines of text in its middle; the first one is bold where there are more. */
+/** A box with centred lines of text; if there are several, the first one is bold. */
 export function box(place: Place, lines: readonly string[], tone: Tone = "plain"): Shape {
   const { x, y, width: wide, height } = place;
   const first = y + height / 2 - (lines.length - 1) * 8 + 4.5;
@@ -58,21 +59,21 @@ export const group = (place: Place, title: string): Shape =>
 const frame = ({ x, y, width: wide, height }: Place, tone: Tone, isDashed = false): Shape =>
   `<rect x="${x}" y="${y}" width="${wide}" height="${height}" rx="6" style="fill:${fills[tone]};stroke:var(--picture-line)"${isDashed ? ' stroke-dasharray="4 3"' : ""}/>`;
 
-/** A bar without a frame, as of a plot. */
+/** A bar without a frame, for plots. */
 export const bar = ({ x, y, width: wide, height }: Place, colour: "strong" | "line"): Shape =>
   `<rect x="${x}" y="${y}" width="${Math.max(1, wide).toFixed(1)}" height="${height}" style="fill:var(--picture-${colour})"/>`;
 
-/** A disc, as of a plot; a letter on it can be read. */
+/** A disc for plots; a letter on it is readable. */
 export const dot = ({ x, y }: Point, colour: "strong" | "line"): Shape =>
   `<circle cx="${x}" cy="${y}" r="5" style="fill:var(--picture-${colour});fill-opacity:.5;stroke:var(--picture-${colour})"/>`;
 
-/** A thin line without a tip, as of an axis; a firm one is drawn whole, others dotted. */
+/** A thin line without an arrowhead, for axes; dotted unless `isFirm`. */
 export const rule = (from: Point, to: Point, isFirm = false): Shape =>
   `<path d="M${from.x} ${from.y}L${to.x} ${to.y}" style="stroke:var(--picture-line)"${isFirm ? "" : ' stroke-dasharray="1 4"'}/>`;
 
 export type Point = { readonly x: number; readonly y: number };
 
-/** A line from one point to another with a tip at its end, and text beside its middle. */
+/** A line with an arrowhead at its end, and text next to its middle. */
 export function arrow(from: Point, to: Point, text = "", isDashed = false): Shape {
   const dashes = isDashed ? ' stroke-dasharray="5 4"' : "";
   const line = `<path d="M${from.x} ${from.y}L${to.x} ${to.y}" style="stroke:var(--picture-line);fill:none" stroke-width="1.5" marker-end="url(#tip)"${dashes}/>`;
@@ -102,7 +103,7 @@ export function label({ x, y }: Point, text: string, style: TextStyle = {}): Sha
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** The words of a text in lines of at most so many characters. */
+/** Splits a text into lines of at most `most` characters. */
 export function linesOf(text: string, most: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

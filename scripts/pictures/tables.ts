@@ -1,6 +1,6 @@
-/** Rows of tables in pages, from which plots are drawn, so that both say the same. */
+/** Reads tables of pages from which plots are drawn, so that both show the same values. */
 
-/** The rows of the first table after a heading, by the names of its columns. Throws where there is none. */
+/** The rows of the first table after a heading, by the names of the columns. Throws if there is none. */
 export function tableAfter(markdown: string, heading: string): readonly Readonly<Record<string, string>>[] {
   const start = markdown.indexOf(`\n${heading}\n`);
   const lines = start < 0 ? [] : markdown.slice(start).split("\n");

@@ -1,6 +1,6 @@
 import { arrow, box, group, picture, type Shape } from "./svg.ts";
 
-/** Controllers, shared proxies, and the proxies of a Gateway of its own. */
+/** Shows controllers, shared proxies, and the dedicated proxies of a Gateway. */
 export function topologyPicture(): string {
   const pod = (x: number, y: number, name: string, what: string): Shape =>
     box({ x, y, width: 150, height: 50 }, [name, what], "accent");

@@ -1,6 +1,6 @@
 /**
- * Certificates for the examples: a throw-away authority and a server certificate that it signs. They are made on the
- * user's machine, so that no private key is in the repository and no certificate is expired (docs/standalone.md).
+ * Certificates for the examples: a temporary authority and a server certificate signed by it. They are generated on
+ * the user's machine, so that the repository contains no private key and no expired certificate (docs/standalone.md).
  */
 import { webcrypto } from "node:crypto";
 import {
@@ -16,7 +16,7 @@ import {
 import { toPem } from "@svc-gateway/operator/discovery/pem.ts";
 
 export type ExampleCertificates = {
-  /** What clients must trust. */
+  /** The certificate that clients must trust. */
   readonly authorityPem: string;
   readonly certificatePem: string;
   readonly keyPem: string;
@@ -25,7 +25,7 @@ export type ExampleCertificates = {
 const dayMs = 24 * 60 * 60_000;
 const lifetimeMs = 30 * dayMs;
 
-/** Makes a certificate for these names, of a server unless said otherwise, valid for 30 days from yesterday on. */
+/** Creates a certificate for these names, of a server by default, valid for 30 days from yesterday on. */
 export async function createExampleCertificates(
   dnsNames: readonly string[],
   { nowMs = Date.now(), usage = "server" }: { nowMs?: number; usage?: "server" | "client" } = {},

@@ -29,7 +29,7 @@ export async function writeExampleSecret(folder: string, dnsNames: readonly stri
   ].join("\n");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "ca.crt"), authorityPem);
-  // In one step, so that a gateway that follows the folder never sees half of it.
+  // Renamed atomically, so that a gateway that watches the folder never reads a partial file.
   await writeFile(join(folder, ".tls.yaml"), secret, { mode: 0o600 });
   await rename(join(folder, ".tls.yaml"), secretFile);
 }

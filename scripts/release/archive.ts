@@ -1,11 +1,14 @@
-/** Archives whose bytes depend on the names and contents of their files alone. */
+/** Archives with bytes that depend only on the names and contents of their files. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
 const maxArchiveBytes = 1024 * 1024 * 1024;
 
-/** A tar of a folder's content, with fixed owners; all files have the time `epochSeconds`. `prefix` is put before their names. */
+/**
+ * A tar of the content of a folder, with fixed owners. All files have the time `epochSeconds`, and `prefix` is
+ * prepended to their names.
+ */
 export function tarOf(
   folder: string,
   { epochSeconds, prefix = "." }: { readonly epochSeconds: number; readonly prefix?: string },
@@ -17,7 +20,7 @@ export function tarOf(
   return execFileSync("tar", args, { maxBuffer: maxArchiveBytes });
 }
 
-/** Writes such a tar, compressed; the header of gzip has neither a name nor a time. */
+/** Writes a compressed tar; the gzip header has neither a name nor a time. */
 export function writeTarGz(
   file: string,
   folder: string,

@@ -1,4 +1,7 @@
-/** The chart as a package, and the index of a repository with it. https://helm.sh/docs/topics/chart_repository/ */
+/**
+ * The chart as a package, and the index of a repository that contains it.
+ * https://helm.sh/docs/topics/chart_repository/
+ */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse, parseDocument, stringify } from "yaml";
@@ -8,7 +11,7 @@ import { root, type ReleaseSource } from "./source.ts";
 
 const chartName = "svc-gateway";
 
-/** Packs the chart with the version, as `file`; `scratch` is an empty folder for its content. */
+/** Packs the chart with this version as `file`; `scratch` is an empty folder for its content. */
 export function packChart(file: string, scratch: string, { version, epochSeconds }: ReleaseSource): void {
   const folder = join(scratch, chartName);
   mkdirSync(folder, { recursive: true });
@@ -19,7 +22,7 @@ export function packChart(file: string, scratch: string, { version, epochSeconds
   chart.set("version", version);
   chart.set("appVersion", version);
   writeFileSync(path, chart.toString());
-  // Helm reads Chart.yaml first in archives of its own, but accepts any order.
+  // Helm puts Chart.yaml first in its own archives, but accepts any order.
   writeTarGz(file, folder, { epochSeconds, prefix: chartName });
 }
 

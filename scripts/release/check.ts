@@ -1,6 +1,6 @@
 /**
- * `make release-check`: builds a release twice and compares the bytes, installs the npm package without a network and runs it,
- * and renders the chart where there is Helm.
+ * `make release-check`: builds a release twice and compares the bytes, installs the npm package without a network and
+ * runs it, and renders the chart if Helm is available.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -15,7 +15,7 @@ export const digestsOf = (folder: string): ReadonlyMap<string, string> =>
       .map((name) => [name, sha256Of(readFileSync(join(folder, name)))]),
   );
 
-/** Writes the checksums of everything that is in the folder so far. */
+/** Writes the checksums of all files that are currently in the folder. */
 export function writeChecksums(folder: string): void {
   const lines = [...digestsOf(folder)].map(([name, digest]) => `${digest}  ${name}\n`);
   writeFileSync(join(folder, checksumsFile), lines.join(""));

@@ -51,7 +51,7 @@ export function packImage(
   const digest = sha256Of(index);
   writeFileSync(join(layout, "blobs/sha256", digest), index);
   const annotations = {
-    // The name after an import: with a host, since a name without one is looked up in a registry.
+    // The name of the image after an import. It has a host, because a name without one is looked up in a registry.
     "io.containerd.image.name": `localhost/svc-gateway:${source.version}`,
     "org.opencontainers.image.ref.name": source.version,
   };
@@ -109,7 +109,10 @@ function writeLayout(
   return ok(layout);
 }
 
-/** Makes the permissions of a tree independent of the umask: readable for all, executable where the owner may execute. */
+/**
+ * Makes the permissions of a tree independent of the umask: readable for all, and executable for all if executable
+ * for the owner.
+ */
 export function setModes(path: string): void {
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) return;

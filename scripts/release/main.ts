@@ -1,4 +1,4 @@
-/** `make release VERSION=…`: builds a release into `dist/release/VERSION`, and signs it where that is possible. */
+/** `make release VERSION=…`: builds a release into `dist/release/VERSION`, and signs it if that is possible. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { textOf } from "@svc-gateway/common/values/errors.ts";

@@ -1,4 +1,4 @@
-/** The Node.js of an architecture, from the npm package that package-lock.json pins for it. */
+/** The Node.js for an architecture, from the npm package that package-lock.json pins for it. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -14,14 +14,14 @@ const packageNames: Readonly<Record<Architecture, string>> = {
 
 export type NodePackage = {
   readonly name: string;
-  /** That of Node.js as well. */
+  /** The version of the package, which is also that of Node.js. */
   readonly version: string;
   readonly integrity: string;
-  /** Contains `bin/node` and `LICENSE`. */
+  /** The folder that contains `bin/node` and `LICENSE`. */
   readonly folder: string;
 };
 
-/** Finds the package in node_modules, where npm has verified it, or downloads it and verifies it here. */
+/** Finds the package in node_modules, where npm has verified it, or downloads and verifies it. */
 export function nodePackage(architecture: Architecture): Result<NodePackage> {
   const name = packageNames[architecture];
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {

@@ -1,4 +1,4 @@
-/** The npm package of the command line: the program's folder with a manifest, and no dependencies. */
+/** The npm package of the command line: the folder of the program with a manifest, and no dependencies. */
 import { cpSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { minNodeMajor } from "../../cli/src/node-release.ts";
@@ -21,7 +21,10 @@ npx svc-gateway serve standalone --proxy app.localhost=localhost:3000
 \`npx svc-gateway --help\` lists all commands. \`THIRD-PARTY-LICENSES\` has the licences of the packages that it contains.
 `;
 
-/** Packs the program's folder as `file`, in the layout of `npm pack`; `scratch` is an empty folder for its content. */
+/**
+ * Packs the folder of the program as `file`, in the layout of `npm pack`; `scratch` is an empty folder for its
+ * content.
+ */
 export function packNpm(
   file: string,
   programFolder: string,
@@ -31,7 +34,7 @@ export function packNpm(
   const folder = join(scratch, "package");
   mkdirSync(folder, { recursive: true });
   cpSync(programFolder, folder, { recursive: true });
-  // npm makes a link to it, so it says itself what runs it, and is executable.
+  // npm creates a link to this file, so it is executable and names its interpreter.
   writeFileSync(join(folder, program), `#!/usr/bin/env node\n${entryModule("main.mjs")}`);
   chmodSync(join(folder, program), 0o755);
   const { description, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -44,7 +47,7 @@ export function packNpm(
     description,
     license,
     type: "module",
-    // The second name is that of a kubectl plugin: `kubectl svc_gateway`.
+    // The second name is for kubectl, which runs it as a plugin: `kubectl svc_gateway`.
     bin: { "svc-gateway": program, "kubectl-svc_gateway": program },
     engines: { node: `>=${minNodeMajor}` },
   };

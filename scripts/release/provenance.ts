@@ -1,11 +1,14 @@
-/** What the files were built from and how: an in-toto statement with SLSA provenance (https://slsa.dev/spec/v1.0/provenance). */
+/**
+ * States the sources and the method of the build: an in-toto statement with SLSA provenance
+ * (https://slsa.dev/spec/v1.0/provenance).
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BasePackages } from "./base/debian.ts";
 import { sha256Of } from "./checksums.ts";
 import { root, type ReleaseSource } from "./source.ts";
 
-/** The build is that of this project's Makefile; where it runs is said by `builder`. */
+/** The build is that of this project's Makefile; `builder` identifies the system that ran it. */
 const buildType = "urn:svc-gateway:release:v1";
 
 export type ProvenanceInput = {
@@ -13,11 +16,11 @@ export type ProvenanceInput = {
   /** Name and SHA-256 of each file. */
   readonly files: ReadonlyMap<string, string>;
   readonly base: BasePackages;
-  /** URI of what ran the build, such as a workflow; undefined: an unattested machine. */
+  /** The URI of the system that ran the build, such as a workflow; undefined for an unattested machine. */
   readonly builder: string | undefined;
 };
 
-/** The statement as JSON in one line. It has no time of its own, so that equal builds give equal statements. */
+/** The statement as one line of JSON. It contains no build time, so that equal builds have equal statements. */
 export function provenanceOf({ source, files, base, builder }: ProvenanceInput): string {
   const { version, commit } = source;
   const lock = sha256Of(readFileSync(join(root, "package-lock.json")));

@@ -1,4 +1,4 @@
-/** Builds the files of a release into a folder. The same commit on the same machine gives the same bytes. */
+/** Builds the files of a release into a folder. The same commit on the same machine results in the same bytes. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
@@ -14,7 +14,7 @@ import { provenanceOf } from "./provenance.ts";
 import { sbomOf } from "./sbom.ts";
 import type { ReleaseSource } from "./source.ts";
 
-/** Replaces `folder` by the release. `builder` is the URI of what runs this, for the provenance. */
+/** Replaces `folder` with the release. `builder` is the URI of the system that runs the build, for the provenance. */
 export async function buildRelease(
   folder: string,
   source: ReleaseSource,

@@ -1,4 +1,7 @@
-/** Bills of materials in CycloneDX 1.6 (ECMA-424), made and validated by the library of the specification's authors. */
+/**
+ * Bills of materials in CycloneDX 1.6 (ECMA-424), created and validated by the library of the specification's
+ * authors.
+ */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
@@ -12,12 +15,12 @@ import type { ReleaseSource } from "./source.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** What a file of the release contains. */
+/** The content of a file of the release. */
 export type Contents = {
   /** The kind of the file itself: `svc-gateway` as an image, a package or a chart. */
   readonly subject: "container" | "application" | "file";
   readonly npm: readonly ShippedPackage[];
-  /** What others wrote of the project's own sources, compiled into the program. */
+  /** Sources in this project that others wrote, compiled into the program. */
   readonly takenOver: readonly TakenOver[];
   readonly node?: NodePackage;
   readonly base?: { readonly architecture: Architecture; readonly packages: BasePackages };
@@ -55,7 +58,7 @@ export async function sbomOf(contents: Contents, source: ReleaseSource): Promise
   return `${text}\n`;
 }
 
-/** Where a document does not conform to the schema of CycloneDX; undefined: nowhere. */
+/** The violations of the CycloneDX schema in a document, as JSON; undefined if it conforms. */
 export async function problemOfSbom(text: string): Promise<string | undefined> {
   const errors = await new Validation.JsonStrictValidator(Spec.Spec1dot6.version).validate(text);
   return errors === null ? undefined : JSON.stringify(errors);
@@ -84,7 +87,7 @@ function npmComponent({ name, version, licence: expression, integrity }: Shipped
   });
 }
 
-/** Files that have no version and no package of their own: their digest, and where they come from, identify them. */
+/** Components for files without a version and a package, which are identified by their digest and origin. */
 const sourceComponents = ({
   name,
   files,

@@ -1,11 +1,12 @@
-/** Signs the checksums, which cover every file, by the command line of cosign. */
+/** Signs the checksums, which cover every file, with the cosign command line. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { checksumsFile } from "./checksums.ts";
 
 /**
- * Signs with the key that COSIGN_KEY names (a file, or the URI of a key management service), or without one where COSIGN_KEYLESS
- * is 1 and the environment has an identity. COSIGN_SIGNING_CONFIG names the services that take part. The sentence says what was done; undefined: cosign failed and has said why.
+ * Signs with the key that COSIGN_KEY names (a file, or the URI of a key management service), or without one if
+ * COSIGN_KEYLESS is 1 and the environment has an identity. COSIGN_SIGNING_CONFIG names the services that are used.
+ * Returns a sentence about the result; undefined if cosign failed, which has then printed the reason.
  */
 export function signRelease(folder: string, env: NodeJS.ProcessEnv): string | undefined {
   const { COSIGN_KEY: key = "", COSIGN_KEYLESS: keyless, COSIGN_SIGNING_CONFIG: services = "" } = env;

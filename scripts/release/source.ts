@@ -1,4 +1,4 @@
-/** What is released: a version, and the commit that it is built from. */
+/** The source of a release: a version, and the commit from which it is built. */
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
@@ -10,17 +10,20 @@ export type ReleaseSource = {
   readonly version: string;
   /** Full hash of the commit. */
   readonly commit: string;
-  /** Time of the commit in seconds since 1970, which every time stamp of the release is. */
+  /** The time of the commit in seconds since 1970, which is used for every time stamp of the release. */
   readonly epochSeconds: number;
-  /** The work tree is that of the commit; otherwise the result is a trial that is not signed. */
+  /** Whether the work tree matches the commit; otherwise the result is a trial, which is not signed. */
   readonly isClean: boolean;
 };
 
-/** https://semver.org, "Is there a suggested regular expression": without build metadata, which image tags cannot have. */
+/**
+ * The pattern of https://semver.org, "Is there a suggested regular expression", without build metadata, which image
+ * tags cannot contain.
+ */
 const semanticVersion =
   /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?$/;
 
-/** Checks a version as it was given. */
+/** Validates a version that was passed in. */
 export function parseVersion(text: string | undefined): Result<string> {
   if (text === undefined || text === "")
     return problem("VERSION is not set, expected a version such as 1.2.3");

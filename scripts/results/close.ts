@@ -1,6 +1,6 @@
 /**
- * Prints the last lines of `.ci/run` from what the parts that it is given have left in .cache; ends with 1 when one of them
- * failed.
+ * Prints the last lines of `.ci/run` from the results that the given parts have left in .cache. Exits with 1 when one
+ * of them failed.
  */
 import { existsSync } from "node:fs";
 import { closingLines, firstResultsFile, readResults, resultsFile, type Part } from "./results.ts";

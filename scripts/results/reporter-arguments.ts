@@ -2,11 +2,11 @@
 export type ReporterOptions = {
   /** The reporter of mocha that shows the progress. */
   readonly shown: "dot" | "spec";
-  /** The file that gets a MochaRun. */
+  /** The file to which a MochaRun is written. */
   readonly output: string;
 };
 
-/** Arguments that make mocha use that reporter; mocha finds it from the root of the project. */
+/** Arguments that make mocha use that reporter; mocha resolves it from the root of the project. */
 export const reporterArguments = ({ shown, output }: ReporterOptions): readonly string[] => [
   "--reporter",
   "./scripts/results/reporter.ts",

@@ -1,14 +1,14 @@
 /**
- * A reporter of mocha that shows progress as one of mocha's own does (reporter option `shown`) and writes a MochaRun to the
- * file of the option `output`: at the start, after each failure and at the end, so that a run that is ended from outside has
- * named what failed until then.
+ * A reporter of mocha that shows progress as one of mocha's own does (reporter option `shown`) and writes a MochaRun
+ * to the file of the option `output`: at the start, after each failure and at the end, so that a run that is ended
+ * from outside has recorded its failures until then.
  */
 import { relative } from "node:path";
 import Mocha from "mocha";
 import type { ReporterOptions } from "./reporter-arguments.ts";
 import { writeResults } from "./results.ts";
 
-/** What mocha calls with `new`: it gives the reporter that shows the progress. */
+/** The function that mocha calls with `new`. It returns the reporter that shows the progress. */
 function report(runner: Mocha.Runner, options: Mocha.MochaOptions): Mocha.reporters.Base {
   const { shown, output } = options.reporterOptions as ReporterOptions;
   const failures = new Set<string>();
@@ -34,7 +34,7 @@ function report(runner: Mocha.Runner, options: Mocha.MochaOptions): Mocha.report
   return new Mocha.reporters[shown === "dot" ? "Dot" : "Spec"](runner, options);
 }
 
-/** From the root; hooks of mocha itself are in no file. */
+/** The path from the root; undefined for hooks of mocha itself, which are in no file. */
 const fileOf = ({ file }: Mocha.Runnable): string | undefined =>
   file === undefined ? undefined : relative("", file);
 
@@ -43,5 +43,5 @@ function nameOf(test: Mocha.Runnable): string {
   return `${file === undefined ? "" : `${file}: `}${test.fullTitle()}`;
 }
 
-// What mocha's require() gets.
+// The value that `require()` in mocha returns.
 export { report as "module.exports" };

@@ -1,4 +1,4 @@
-/** The results of a run of tests, the sum of several, and which tests needed a second try. */
+/** The results of a test run, the sum of several, and the tests that needed a second try. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -6,34 +6,34 @@ export type Results = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Names of what failed: tests as `file: full title`, else a check or a part; as many as `failed`. */
+  /** The names of failures: tests as `file: full title`, else a check or a part. Their number is `failed`. */
   readonly failures: readonly string[];
 };
 
-/** What scripts/results/reporter.ts has written of a run of mocha so far. */
+/** The results that scripts/results/reporter.ts has written for a run of mocha so far. */
 export type MochaRun = {
   readonly passed: number;
   readonly skipped: number;
   readonly failures: readonly string[];
-  /** Time that the tests and hooks of each file took, by its path from the root. */
+  /** The time of the tests and hooks of each file, by its path from the root. */
   readonly timesMs: Readonly<Record<string, number>>;
   /** False until the last test has ended. */
   readonly hasEnded: boolean;
 };
 
-/** A part of `.ci/run` with its runs: one, or two when the first failed; undefined is a run that left no results. */
+/** A part of `.ci/run` with its runs: one, or two when the first failed; undefined for a run without results. */
 export type Part = { readonly name: string; readonly runs: readonly (Results | undefined)[] };
 
-/** The one line that sums results up: `N passed, M failed[, K skipped]`. */
+/** The summary in one line: `N passed, M failed[, K skipped]`. */
 export const summaryLine = ({ passed, failed, skipped }: Omit<Results, "failures">): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-/** A run without a single passed test is a failed one. */
+/** Whether a run failed; a run without a single passed test did. */
 export const isFailed = ({ passed, failed }: Results): boolean => failed > 0 || passed === 0;
 
 /**
- * Results of a run of mocha that ended with `status`. A runner that crashes, or ends before its tests, fails by the name of
- * the run, besides the tests that failed until then.
+ * The results of a mocha run that exited with `status`. A runner that crashes, or ends before its tests, adds a
+ * failure with the name of the run to those of the tests.
  */
 export function resultsOfMocha(name: string, run: MochaRun | undefined, status: number): Results {
   const { passed = 0, skipped = 0, failures = [], hasEnded = false } = run ?? {};
@@ -48,7 +48,7 @@ export function resultsOfMocha(name: string, run: MochaRun | undefined, status: 
   return { passed, failed: all.length, skipped, failures: all };
 }
 
-/** Adds failures that belong to no test. */
+/** Adds failures that do not belong to a test. */
 export const withFailures = (results: Results, names: readonly string[]): Results => ({
   ...results,
   failed: results.failed + names.length,
@@ -87,7 +87,10 @@ const crashed: Results = { passed: 0, failed: 1, skipped: 0, failures: ["ended w
 
 const lastResults = ({ runs }: Part): Results => runs.at(-1) ?? crashed;
 
-/** What failed in the first run and not in the second; none when the second left no results. */
+/**
+ * The failures of the first run that the second did not repeat; empty when the second left no results, or when there
+ * was none.
+ */
 function flakyOf({ name, runs }: Part): readonly string[] {
   const [first = crashed, second] = runs;
   if (second === undefined) return [];
@@ -106,7 +109,7 @@ const indented = (line: string): string => `  ${line}`;
 /** The file under .cache for the results of a part. */
 export const resultsFile = (part: string): string => `.cache/${part}-results.json`;
 
-/** Where `.ci/run` keeps the results of a first run that failed. */
+/** The file in which `.ci/run` keeps the results of a first run that failed. */
 export const firstResultsFile = (part: string): string => `.cache/${part}-first-results.json`;
 
 export function writeResults(file: string, results: Results | MochaRun): void {
@@ -114,10 +117,10 @@ export function writeResults(file: string, results: Results | MochaRun): void {
   writeFileSync(file, `${JSON.stringify(results)}\n`);
 }
 
-/** Undefined when there are none, or when the program that wrote them was killed in the middle. */
+/** Reads results; undefined if there are none, or if the program was killed while it wrote them. */
 export const readResults = (file: string): Results | undefined => read(file) as Results | undefined;
 
-/** Like `readResults`, of a run of mocha. */
+/** Like `readResults`, for a run of mocha. */
 export const readMochaRun = (file: string): MochaRun | undefined => read(file) as MochaRun | undefined;
 
 function read(file: string): unknown {

@@ -1,26 +1,26 @@
 /**
- * A second try of what failed in the first run of a part of `.ci/run` (RETRY=1): only those checks and files of tests, so that
- * a test which a busy machine disturbed costs minutes, not the whole run again.
+ * A second try of the failures in the first run of a part of `.ci/run` (RETRY=1). It repeats only those checks and
+ * test files, so that a test that a busy machine disturbed costs minutes instead of the whole run.
  */
 import { firstResultsFile, readResults, type Results } from "./results.ts";
 
-/** What has to run again, and the results of the run before. */
+/** The files and checks to run again, and the results of the first run. */
 export type Retry = {
   readonly first: Results;
   readonly files: readonly string[];
   readonly checks: readonly string[];
 };
 
-/** What a part consists of: paths of its files of tests, as failures name them, and names of its checks. */
+/** The content of a part: the paths of its test files, as in the names of failures, and the names of its checks. */
 type Parts = { readonly files: readonly string[]; readonly checks?: readonly string[] };
 
-/** The second try that RETRY=1 asks for; undefined where everything has to run: see `retryOf`. */
+/** The second try that RETRY=1 requests; undefined if everything has to run, see `retryOf`. */
 export const readRetry = (part: string, parts: Parts): Retry | undefined =>
   process.env["RETRY"] === "1" ? retryOf(readResults(firstResultsFile(part)), parts) : undefined;
 
 /**
- * Undefined, so that everything runs again, when the first run left no results, no failure or one that belongs neither to a file nor
- * to a check: a runner that crashed has not run all of its tests.
+ * The second try after a first run. Undefined, so that everything runs again, when the first run left no results, no
+ * failure, or one that belongs neither to a file nor to a check: a runner that crashed has not run all of its tests.
  */
 export function retryOf(first: Results | undefined, { files, checks = [] }: Parts): Retry | undefined {
   const failures = first?.failures ?? [];
@@ -32,8 +32,8 @@ export function retryOf(first: Results | undefined, { files, checks = [] }: Part
 }
 
 /**
- * The results of both tries as those of one run: what passed in the second no longer fails. Tests that a failed hook kept from
- * running the first time are not counted.
+ * Combines the results of both tries into those of one run, in which failures that the second did not repeat count as
+ * passed. Tests that a failed hook prevented from running the first time are not counted.
  */
 export function afterRetry({ first, files }: Retry, second: Results): Results {
   const tests = ({ failures }: Results): readonly string[] =>

@@ -1,4 +1,4 @@
-/** Builds the site of the work tree and, below it, of each release as its tag has it (docs/releasing.md, "The site"). */
+/** Builds the site of the work tree and, below it, of each release from its tag (docs/releasing.md, "The site"). */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { buildVersion } from "./build-version.ts";
 import { versionsOf } from "./versions.ts";
 
 export type Site = {
-  /** The work tree, a repository of git. */
+  /** The work tree, which is a git repository. */
   readonly root: string;
-  /** What is kept between builds. */
+  /** The folder for files that are kept between builds. */
   readonly work: string;
   readonly output: string;
   /** The path under which the site is served, with a slash at both ends. */
@@ -18,7 +18,7 @@ export type Site = {
   readonly hasReleases: boolean;
 };
 
-/** Fails with what the generator printed about the first version that cannot be built. */
+/** Builds all versions. Fails with the output of the generator for the first version that cannot be built. */
 export function buildSite({ root, work, output, base, hasReleases }: Site): Result<undefined> {
   const versions = versionsOf(hasReleases ? git(root, "tag", "--list").toString().split("\n") : []);
   for (const version of versions) {
@@ -31,7 +31,7 @@ export function buildSite({ root, work, output, base, hasReleases }: Site): Resu
   return ok(undefined);
 }
 
-/** The work tree of a release. */
+/** Extracts the work tree of a release and returns its folder. */
 function treeOf(root: string, { tag, folder }: { readonly tag: string; readonly folder: string }): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

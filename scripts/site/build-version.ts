@@ -1,4 +1,4 @@
-/** Builds the site of one version with VitePress, unless it is there already. */
+/** Builds the site of one version with VitePress, unless it has already been built. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -8,13 +8,13 @@ import type { Version } from "./versions.ts";
 
 export type Build = {
   readonly version: Version;
-  /** All versions of the site, for its switch. */
+  /** All versions of the site, for the version switch. */
   readonly versions: readonly Version[];
   /** The work tree whose pages are built. */
   readonly content: string;
-  /** What is kept between builds. */
+  /** The folder for files that are kept between builds. */
   readonly folder: string;
-  /** The whole site. */
+  /** The folder of the whole site. */
   readonly output: string;
   /** The path of the whole site, with a slash at both ends. */
   readonly base: string;
@@ -22,7 +22,7 @@ export type Build = {
 
 const generator = import.meta.dirname;
 
-/** Returns what the generator printed where it failed. */
+/** Builds a version. Returns the output of the generator if it failed. */
 export function buildVersion({
   version,
   versions,
@@ -75,7 +75,7 @@ const filesIn = (folder: string): readonly string[] =>
     .map((file) => join(folder, file))
     .filter((file) => statSync(file).isFile());
 
-/** One digest of names and contents. */
+/** One digest of the names and contents of files. */
 function stampOf(files: readonly string[]): string {
   const hash = createHash("sha256");
   for (const file of [...new Set(files)].sort())
@@ -83,7 +83,7 @@ function stampOf(files: readonly string[]): string {
   return hash.digest("hex");
 }
 
-/** The address of the repository in a browser; undefined while package.json names none. */
+/** The address of the repository for browsers; undefined while package.json contains none. */
 function repositoryOf(content: string): string | undefined {
   const { repository } = JSON.parse(readFileSync(join(content, "package.json"), "utf8")) as {
     readonly repository?: string | { readonly url: string };

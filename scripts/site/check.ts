@@ -1,6 +1,6 @@
 /**
- * What a built site may not have: links that lead nowhere within it, and resources of other hosts. Links between Markdown
- * files are checked by scripts/test/docs.test.ts; this sees what the generator made of them.
+ * Finds faults of a built site: links that lead nowhere within it, and resources of other hosts.
+ * scripts/test/docs.test.ts checks links between Markdown files; this module checks the output of the generator.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,7 +36,7 @@ export function faultsOfSite(
   return { pages: ids.size, faults: [...new Set(faults)].sort() };
 }
 
-/** The file that a link leads to; undefined for one that leaves the site. */
+/** The file to which a link leads; undefined for a link that leaves the site. */
 function targetOf(
   page: string,
   link: string,

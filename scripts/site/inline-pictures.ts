@@ -1,6 +1,6 @@
 /**
- * Pictures in SVG as a part of their page, so that they follow its light and dark theme and their text is found. In a file
- * of their own, as on GitHub, they follow the reader's system (scripts/pictures).
+ * Inserts SVG pictures into their page, so that they follow its light and dark theme and their text can be found. As
+ * separate files, such as on GitHub, they follow the reader's system (scripts/pictures).
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ type Rule = (
 ) => string;
 type MarkdownIt = { readonly renderer: { readonly rules: { image?: Rule } } };
 
-/** Changes how a Markdown renderer writes pictures. */
+/** Changes how a Markdown renderer outputs pictures. */
 export function inlinePictures({ renderer: { rules } }: MarkdownIt, pages: string): void {
   const others = rules.image;
   rules.image = (tokens, index, options, environment, self) => {
@@ -26,7 +26,7 @@ export function inlinePictures({ renderer: { rules } }: MarkdownIt, pages: strin
   };
 }
 
-/** The site has the colours itself, and a page may hold no style of its own. */
+/** Removes the style of a picture: the site has the colours itself, and a page must not contain styles. */
 const withoutStyle = (svg: string): string =>
   svg
     .replace(/<\?xml.*?\?>/s, "")

@@ -1,6 +1,7 @@
 /**
- * `make docs`: builds the documentation site in dist/site and checks its links. VERSIONS=all builds each release from its tag
- * as well, below the site of the work tree; BASE=name is the folder under which it is served (docs/releasing.md, "The site").
+ * `make docs`: builds the documentation site in dist/site and checks its links. VERSIONS=all also builds each release
+ * from its tag, below the site of the work tree; BASE=name is the folder under which the site is served
+ * (docs/releasing.md, "The site").
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

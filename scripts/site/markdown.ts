@@ -1,15 +1,18 @@
-/** What links and headings of Markdown pages mean, on GitHub and on the site, which uses the same fragments. */
+/**
+ * Parses links and headings of Markdown pages, as interpreted by GitHub and by the site, which use the same
+ * fragments.
+ */
 
-/** Fenced blocks and code within a line: what a page shows, not what it links. */
+/** Matches fenced blocks and inline code, in which nothing is a link. */
 const code = /^( *)(```+|~~~+).*?\n\1\2|(`+)(?!`).+?(?<!`)\3(?!`)/gms;
 const fenced = /^( *)(```+|~~~+).*?\n\1\2/gms;
 
-/** The targets of links and pictures, which may not contain spaces. */
+/** Matches links and pictures. Their targets cannot contain spaces. */
 const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g;
 
 export type Link = { readonly isPicture: boolean; readonly text: string; readonly target: string };
 
-/** Every link of a page, in its order; links within code are text. */
+/** Every link of a page, in order; links within code are ignored. */
 export const linksOf = (markdown: string): readonly Link[] => {
   const links: Link[] = [];
   replaceLinks(markdown, (found) => {
@@ -19,7 +22,7 @@ export const linksOf = (markdown: string): readonly Link[] => {
   return links;
 };
 
-/** The page with other texts in place of its links. */
+/** The page with its links replaced. */
 export function replaceLinks(markdown: string, replacement: (link: Link) => string): string {
   return outsideCode(markdown, fenced, (text) =>
     text.replaceAll(link, (whole, mark: string, label: string, target: string) =>
@@ -28,11 +31,14 @@ export function replaceLinks(markdown: string, replacement: (link: Link) => stri
   );
 }
 
-/** Applies a change to everything of a page but its code. */
+/** Applies a change to the page, except within code. */
 export const replaceText = (markdown: string, change: (text: string) => string): string =>
   outsideCode(markdown, code, change);
 
-/** Code within a line on one line: a line that begins with `<` is an element for the generator. */
+/**
+ * Joins inline code that spans lines, because the generator would interpret a line that begins with `<` as an
+ * element.
+ */
 export const joinCode = (markdown: string): string =>
   markdown.replaceAll(code, (block) =>
     /^ *(?:```|~~~)/.test(block) ? block : block.replaceAll(/\n\s*/g, " "),
@@ -48,7 +54,7 @@ function outsideCode(markdown: string, kept: RegExp, change: (text: string) => s
   return result + change(markdown.slice(end));
 }
 
-/** Whether a link is written within the code of a line, as in `[text](target)`. */
+/** Whether a link is part of inline code, as in `[text](target)`. */
 const isInCode = (text: string, whole: string): boolean => text.includes(`\`${whole}\``);
 
 /** The texts of the headings of a page, without marks. */
@@ -57,7 +63,7 @@ export const headingsOf = (markdown: string): readonly string[] =>
     heading.replaceAll(/[`*]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
   );
 
-/** The fragment by which GitHub knows a heading; another one of the same text gets a number. */
+/** The fragment that GitHub generates for a heading; a repeated one additionally gets a number. */
 export const fragmentOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -80,7 +86,7 @@ export function fragmentsOf(markdown: string): ReadonlySet<string> {
 /** The text of the first heading. */
 export const titleOf = (markdown: string): string | undefined => headingsOf(markdown)[0];
 
-/** The first sentence after the first heading, without links; empty where another heading or a list follows. */
+/** The first sentence after the first heading, without links; empty if another heading or a list follows. */
 export function leadOf(markdown: string): string {
   const paragraph =
     markdown

@@ -1,11 +1,11 @@
-/** The navigation of the site, by audience. Every page has a place: scripts/test/site.test.ts fails for one without. */
+/** The navigation of the site, by audience. Every page must have a place; scripts/test/site.test.ts fails otherwise. */
 import { matchesGlob } from "node:path";
 
 export type Section = {
   readonly title: string;
-  /** What its readers want to do. */
+  /** The tasks of the readers of the section. */
   readonly purpose: string;
-  /** Files in their order; a pattern is a group of its own, with its pages sorted by file name. */
+  /** Files in order; a pattern is a separate group, with its pages sorted by file name. */
   readonly entries: readonly (string | Group)[];
 };
 
@@ -99,7 +99,7 @@ export const sections: readonly Section[] = [
   },
 ];
 
-/** The files of a section that exist, with the group that they are in; a file that is named itself is in no group. */
+/** The existing files of a section with their group. A file that is listed by name is in no group. */
 export function filesOf(
   section: Section,
   files: Iterable<string>,

@@ -1,8 +1,8 @@
-/** Which Markdown files of the work tree are pages of the site, and where. */
+/** The Markdown files of the work tree that are pages of the site, and their places. */
 import { globSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Files outside of docs/ with a place of their own. */
+/** The places of files outside docs/. */
 const places: Readonly<Record<string, string>> = {
   "README.md": "overview.md",
   "config/chart/README.md": "reference/chart.md",
@@ -13,7 +13,7 @@ const places: Readonly<Record<string, string>> = {
 
 const patterns = ["*.md", "docs/**/*.md", "config/examples/*/README.md", ...Object.keys(places)];
 
-/** The pages by their file, relative to the root of the work tree: their path on the site, with the ending `.md`. */
+/** The paths of the pages on the site, with the ending `.md`, by file relative to the root of the work tree. */
 export function pagesOf(root: string): ReadonlyMap<string, string> {
   const files = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }));
   return new Map([...new Set(files)].sort().map((file) => [file, sitePathOf(file)]));

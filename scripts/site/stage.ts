@@ -1,6 +1,7 @@
 /**
- * Writes the pages of a work tree as the generator reads them: with the paths of the site, links that hold there, a first
- * page and lists of folders. The files of the work tree are written for GitHub and stay as they are.
+ * Writes the pages of a work tree in the form that the generator reads: with the paths of the site, links that are
+ * valid there, a first page and lists of folders. The files of the work tree are written for GitHub and are not
+ * changed.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
@@ -9,22 +10,22 @@ import { filesOf, sections } from "./navigation.ts";
 import { pagesOf } from "./pages.ts";
 
 export type Stage = {
-  /** The work tree, or a folder with that of a release. */
+  /** The work tree, or the folder with that of a release. */
   readonly root: string;
-  /** Where the pages are written; removed first. */
+  /** The folder to which the pages are written; it is removed first. */
   readonly target: string;
-  /** The address of the repository in a browser; without it, links to sources are texts. */
+  /** The address of the repository for browsers; without it, links to sources become text. */
   readonly repository?: string | undefined;
 };
 
-/** Lists of pages for folders that have no README of their own. */
+/** Titles of the generated lists of pages, for folders without a README. */
 const lists: Readonly<Record<string, string>> = {
   "docs/adr": "Decisions",
   "docs/features": "Features",
   "docs/reference": "Reference pages",
 };
 
-/** What the navigation shows: titles by their pages, in the order of sections. */
+/** The content of the navigation: sections in order, with the titles and paths of their pages. */
 export type Navigation = readonly {
   readonly title: string;
   readonly purpose: string;
@@ -63,7 +64,7 @@ export function stage({ root, target, repository }: Stage): Navigation {
       ...group,
     })),
   }));
-  // A release of before a section has no page of it.
+  // A release from before a section was added has no pages of it.
   const navigation = all.filter((section) => section.pages.length > 0);
   write("index.md", firstPage(navigation, texts.get("README.md") ?? ""));
   return navigation;
@@ -100,21 +101,23 @@ function pageOf({ root, file, path, text, pages, repository }: Page): string {
   return joinCode(replaceText(linked, asText));
 }
 
-/** What would be an element or an expression of the generator; pages have neither. */
+/** Escapes text that the generator would interpret as an element or an interpolation; pages use neither. */
 const asText = (text: string): string =>
   text.replaceAll("{{", "&#123;&#123;").replaceAll(/<(?!https?:)/g, "&lt;");
 
-/** Where a picture or a list is. */
+/** The place of a picture or a list on the site; undefined for other files. */
 function placeOf(named: string): string | undefined {
   if (named.startsWith("docs/images/")) return relative("docs", named);
   return named in lists ? join(relative("docs", named), "index.md") : undefined;
 }
 
-/** A link to a source without an address: the text, with the path where that is not the text itself. */
+/**
+ * The text for a link to a source without an address: the label, with the path unless the label already contains it.
+ */
 const sourceName = (label: string, named: string): string =>
   label.includes("`") || named.endsWith(label) ? label : `${label} (\`${named}\`)`;
 
-/** The title as the navigation shows it: decisions with their numbers, pages of one word with the word. */
+/** The title in the navigation: decisions with their numbers, pages of one word with the word. */
 function shortTitleOf(file: string, text: string): string {
   if (file === "README.md") return "Overview";
   return (titleOf(text) ?? file).replace(/^(\d+)\. /, "$1 ");
@@ -128,7 +131,7 @@ function listOf(title: string, entries: readonly (readonly [string, string])[]):
   return replaceText(`# ${title}\n\n${rows.join("\n")}\n`, asText);
 }
 
-/** The first page: what it is in the words of the README, where to begin, and the sections. */
+/** The first page: a description from the README, where to begin, and the sections. */
 function firstPage(navigation: Navigation, readme: string): string {
   const actions = [
     ["brand", "First hour on a laptop", "/tutorials/first-hour"],
@@ -148,6 +151,6 @@ function firstPage(navigation: Navigation, readme: string): string {
       link: first?.path ?? "/",
     })),
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   return `---\n${JSON.stringify(frontmatter)}\n---\n`;
 }

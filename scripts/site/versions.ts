@@ -1,16 +1,19 @@
-/** The versions of the site: the work tree, and each release as its tag has it (docs/releasing.md, "The site"). */
+/** The versions of the site: the work tree, and each release from its tag (docs/releasing.md, "The site"). */
 
 export type Version = {
-  /** As the switch shows it. */
+  /** The name in the version switch. */
   readonly name: string;
-  /** Below the base of the site, with a slash at its end; empty for the work tree. */
+  /** The path below the base of the site, with a slash at its end; empty for the work tree. */
   readonly folder: string;
   readonly tag?: string;
 };
 
 export const unreleased = "Unreleased";
 
-/** The work tree first, then the releases, the newest first. Other tags than `vMAJOR.MINOR.PATCH[-PRERELEASE]` are none. */
+/**
+ * The work tree, then the releases from the newest to the oldest. Tags other than `vMAJOR.MINOR.PATCH[-PRERELEASE]`
+ * are ignored.
+ */
 export function versionsOf(tags: readonly string[]): readonly Version[] {
   const releases = tags
     .filter((tag) => /^v\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(tag))
@@ -20,7 +23,7 @@ export function versionsOf(tags: readonly string[]): readonly Version[] {
   return [{ name: unreleased, folder: "" }, ...releases];
 }
 
-/** The order of Semantic Versioning 2.0.0 (section 11), where a prerelease comes before its release. */
+/** Compares by the precedence of Semantic Versioning 2.0.0 (section 11), in which a prerelease precedes its release. */
 function comparePrecedence(one: string, other: string): number {
   const [core = "", prerelease] = partsOf(one);
   const [otherCore = "", otherPrerelease] = partsOf(other);

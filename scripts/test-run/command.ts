@@ -1,24 +1,26 @@
 import { spawn } from "node:child_process";
 
 export type Outcome = {
-  /** 1 as well when the program cannot be started or is killed by a signal. */
+  /** The exit code; also 1 when the program cannot be started or is killed by a signal. */
   readonly status: number;
-  /** What the program and those that it started have printed, errors included. */
+  /** The output of the program and of the programs that it started, including errors. */
   readonly output: string;
 };
 
 type Options = {
   readonly env?: NodeJS.ProcessEnv;
-  /** Whether the program has written its result, so that all it has left to do is to end. */
+  /** Whether the program has written its result, and only has to exit. */
   readonly hasResult?: () => boolean;
   /**
-   * How long it may take to end after that: one that takes longer has leaked a socket, a timer or a process. Node writes its
-   * coverage in this time, which is slow on a machine with other work.
+   * The time in which it must exit after that; otherwise it has leaked a socket, a timer or a process. Node.js writes
+   * its coverage in this time, which is slow on a machine with other load.
    */
   readonly lingerMs?: number;
 };
 
-/** Runs a program. It is killed, with all that it started, when it does not end in time although it has its result. */
+/**
+ * Runs a program. It is killed, with all programs that it started, when it has its result but does not exit in time.
+ */
 export function runCommand(
   [program = "", ...args]: readonly string[],
   { env, hasResult, lingerMs = 120_000 }: Options = {},
@@ -26,7 +28,7 @@ export function runCommand(
   return new Promise((settle) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true, env });
     let output = "";
-    // Through pipes, so that "close" also waits for programs that this one has left running.
+    // With pipes, "close" also waits for programs that this one has left running.
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => void (output += text));
     }

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 
 type Statements = { readonly total: number; readonly covered: number };
 
-/** Least share of statements, in percent, that the tests run, by folder; the whole is everything under src/. */
+/** The least percentage of statements that the tests must run, by folder; "" is everything under src/. */
 const floors: Readonly<Record<string, number>> = {
   "operator/src/translate": 90,
   "proxy/src/filters": 90,
@@ -13,7 +13,10 @@ const floors: Readonly<Record<string, number>> = {
 
 export type CoverageLine = { readonly name: string; readonly isMet: boolean; readonly text: string };
 
-/** What c8 has found in `folder`, against the floors; without its report nothing is covered. */
+/**
+ * The coverage that c8 has reported in `folder`, compared with the floors. Without its report, nothing counts as
+ * covered.
+ */
 export function checkCoverage(folder: string): readonly CoverageLine[] {
   const files = readCoverage(folder);
   return Object.entries(floors).map(([prefix, floor]) => {
@@ -30,7 +33,7 @@ export function checkCoverage(folder: string): readonly CoverageLine[] {
   });
 }
 
-/** Statements by file, relative to the working directory; empty when there is no report. */
+/** Statements by file, relative to the working directory; empty without a report. */
 function readCoverage(folder: string): ReadonlyMap<string, Statements> {
   try {
     const report = JSON.parse(readFileSync(join(folder, "coverage-summary.json"), "utf8")) as Readonly<

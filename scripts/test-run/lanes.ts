@@ -1,6 +1,6 @@
 /**
- * Works off `items` in their order, at most `lanes` of them at a time, and returns the results in the order of the items.
- * What takes longest belongs to the front, so that the lanes end together.
+ * Processes `items` in order, at most `lanes` of them at a time, and returns the results in the order of the items.
+ * Items that take longest should come first, so that the lanes end together.
  */
 export async function inLanes<Item, Outcome>(
   items: readonly Item[],

@@ -2,8 +2,8 @@
 export type TestPart = { readonly name: string; readonly files: readonly string[] };
 
 /**
- * The folders whose tests run in a process of their own, those that take longest first: what is begun last should be short,
- * so that no processor is left without work.
+ * The folders with tests that run in a separate process. Those that take longest come first: the last one to start
+ * should be short, so that no processor is idle.
  */
 const folders = [
   "cli",
@@ -18,8 +18,8 @@ const folders = [
 ];
 
 /**
- * Divides test files, as paths from the root, into parts; a file belongs to the longest folder that holds it, and there is no
- * part without files. A file outside of all folders is an error: it would never run.
+ * Divides test files, given as paths from the root, into parts. A file belongs to the longest folder that contains
+ * it, and there is no part without files. A file outside all folders is an error, because it would never run.
  */
 export function partsOf(files: readonly string[]): readonly TestPart[] {
   const byFolder = new Map(folders.map((folder) => [folder, [] as string[]]));

@@ -7,7 +7,7 @@ import { annotationCases } from "../../common/test/features/annotation-cases.ts"
 import { compileExpression } from "../../operator/src/api/validation/rules.ts";
 import { rulesOf, variables } from "../generate-chart-admission.ts";
 
-/** An object with these annotations, as CEL sees it. */
+/** The annotations of an object, as CEL sees them. */
 type Annotations = Readonly<Record<string, string>>;
 const ingressWith = (values: Annotations | undefined): Map<string, unknown> =>
   new Map([
@@ -27,7 +27,7 @@ const compiledRules = (definitions: Iterable<AnnotationDefinition<unknown>>) =>
   }));
 const rules = compiledRules(annotations.values());
 
-/** The messages that the policy gives the API server: one for each rule that does not hold. */
+/** The messages that the policy returns to the API server: one for each rule that is violated. */
 function denials(
   values: Annotations | undefined,
   {
@@ -46,7 +46,7 @@ function denials(
     .filter(({ holds }) => holds(input) !== true)
     .map(({ describe: render, message }) => {
       const text = render(input);
-      // The API server uses `message` where `messageExpression` gives none, or one with line breaks.
+      // The API server uses `message` if `messageExpression` has no result, or one with line breaks.
       return typeof text === "string" && !/[\r\n]/.test(text) ? text : message;
     });
 }

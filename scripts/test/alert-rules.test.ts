@@ -9,15 +9,15 @@ import { alerts } from "../monitoring/alerts.ts";
 
 const rules = fileURLToPath(new URL("../../config/chart/rules/svc-gateway.yaml", import.meta.url));
 
-/** The samples of a series, one for each minute, as promtool writes them. */
+/** The samples of series, one per minute, in the notation of promtool. */
 type Series = Readonly<Record<string, string>>;
 
-/** An hour and a half, which is longer than any alert waits. */
+/** An hour and a half, which is longer than the `for` of any alert. */
 const minutes = 90;
 const flat = (value: number): string => `${value}x${minutes}`;
 const rising = (perMinute: number): string => `0+${perMinute}x${minutes}`;
 
-/** A gauge or counter with one series, above and below what the alert is about. */
+/** A gauge or counter with one series, above and below the threshold of the alert. */
 const pair = (series: string, firing: string, quiet: string): readonly [Series, Series] => [
   { [series]: firing },
   { [series]: quiet },
@@ -41,7 +41,7 @@ const heap = (used: number): Series => ({
   'svc_heap_limit_bytes{thread="1"}': flat(100),
 });
 
-/** What makes each alert fire, and what is near to that and does not. */
+/** Series that make each alert fire, and similar ones that do not. */
 const cases: Readonly<Record<string, readonly [firing: Series, quiet: Series]>> = {
   SvcProxyAbsent: [{}, { svc_proxy_workers: flat(2) }],
   SvcControllerAbsent: [{}, { svc_controller_leader: flat(0) }],
@@ -94,13 +94,13 @@ const metricsOf = (series: Series): readonly string[] =>
   Object.keys(series).map((name) => name.replace(/\{.*/, ""));
 
 /**
- * Expectations that may share one test of promtool, which evaluates all rules each time: no two are about one metric, so that none
- * affects another.
+ * Groups expectations that can share one test of promtool, which evaluates all rules each time. No two expectations
+ * of a group use the same metric, so that none affects another.
  */
 function batchesOf(expectations: readonly Expectation[]): readonly (readonly Expectation[])[] {
   const batches: { readonly metrics: Set<string>; readonly members: Expectation[] }[] = [];
   for (const expectation of expectations) {
-    // Both sides of a case, since one of them may be that there is no series.
+    // The metrics of both sides of a case, because one side may have no series.
     const metrics = cases[expectation.alert]?.flatMap(metricsOf) ?? [];
     const fits = batches.find((batch) => metrics.every((metric) => !batch.metrics.has(metric)));
     const batch = fits ?? { metrics: new Set<string>(), members: [] };
@@ -111,7 +111,10 @@ function batchesOf(expectations: readonly Expectation[]): readonly (readonly Exp
   return batches.map(({ members }) => members);
 }
 
-/** One test of promtool: which alerts fire at the end, by the series ALERTS that Prometheus keeps. */
+/**
+ * One test of promtool, which compares the alerts that fire at the end, by the series ALERTS that Prometheus
+ * maintains.
+ */
 const testOf = (expectations: readonly Expectation[]): object => ({
   interval: "1m",
   input_series: expectations.flatMap(({ series: all }) =>
@@ -138,7 +141,7 @@ describe("the alerting rules of the chart", () => {
     this.timeout(60_000);
     let folder = "";
     before(function () {
-      // Debian: prometheus. .ci/run installs it.
+      // The Debian package prometheus contains it. .ci/run installs it.
       if (spawnSync("promtool", ["--version"]).error !== undefined) return this.skip();
       folder = mkdtempSync(join(tmpdir(), "rules-"));
     });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 const processes = new URL("../../bench/processes.ts", import.meta.url).href;
 
-/** A bench with a process and a folder, whose run fails when the process ends. */
+/** A bench with a process and a folder. Its run fails when the process ends. */
 const program = `
   import { spawn } from "node:child_process";
   import { endTogether, temporaryFolder } from ${JSON.stringify(processes)};

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeProgram } from "../bundle/program-folder.ts";
 
-/** Bundles the command line for the tests of a `describe`, outside the work tree; returns where its svc-gateway.mjs is. */
+/**
+ * Bundles the command line for the tests of a `describe`, outside the work tree; returns the path of its
+ * svc-gateway.mjs.
+ */
 export function useBuiltProgram(): () => string {
   let folder: string;
   before(async () => {

@@ -59,7 +59,7 @@ describe("the exporters of traces in the bundle", () => {
   }
 });
 
-/** One span, as workers hand it over. */
+/** One span, in the form that workers send. */
 function batch() {
   const caller = {
     traceId: "4bf92f3577b34da6a3ce929d0e0e4736",

@@ -29,7 +29,7 @@ describe("the bundle", () => {
     ({ metafile, outputFiles } = await bundleProgram());
   });
 
-  /** The files that a program loads before it does anything. */
+  /** The files that a program loads before it does anything else. */
   const loadedBy = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
     seen.add(file);
     for (const { path, kind, external } of metafile.outputs[file]?.imports ?? []) {
@@ -87,7 +87,7 @@ describe("the bundle", () => {
     expect(loaded.filter((path) => /node_modules\/zod\/|common\/src\/features\//.test(path))).to.deep.equal(
       [],
     );
-    // Lines are limited, also within texts.
+    // Lines are limited, also within strings.
     const text = outputFiles.map((file) => file.text.replaceAll("\\\n", "")).join("");
     expect(contractFields().filter((field) => !text.includes(`"${field}"`))).to.deep.equal([]);
   });
@@ -108,7 +108,7 @@ describe("the bundle", () => {
   it("code that a package of the bundle has from others goes along with their licences and names", () => {
     const packages = shippedPackages(metafile);
     const undici = packages.find(({ name }) => name === "undici");
-    // Its fetch is by Ethan Arrowood, and what it says of WebSockets is from the package ws.
+    // Its fetch is by Ethan Arrowood, and parts of its WebSocket code are from the package ws.
     expect(undici?.texts.join("\n")).to.include("Copyright (c) 2020 Ethan Arrowood");
     expect(undici?.copyrights.join("\n")).to.include("Luigi Pinca");
     for (const { name, notices } of packages.filter(({ licence = "" }) => licence.includes("Apache"))) {
@@ -220,7 +220,7 @@ describe("the Kubernetes client of the bundle", () => {
       contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
       "current-context": "x",
     });
-  /** Sends one request with a configuration; its result, with what the API server saw of it. */
+  /** Sends one request with a configuration; returns its result, and the request as the API server received it. */
   const call = async (config: KubeConfig): Promise<unknown> => {
     const client = await bundled.createApiClient(config);
     try {

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { chartFolder, find, helm, render } from "./helm.ts";
 
 describe("the monitoring of the chart", function () {
-  // Each rendering is a run of Helm.
+  // Each rendering runs Helm.
   this.timeout(120_000);
   before(function () {
     if (helm === undefined) this.skip();

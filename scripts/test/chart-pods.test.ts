@@ -4,7 +4,7 @@ import { containerOf, find, helm, notes, podOf, refusal, render, type Manifest }
 const workloads = ["svc-controller", "svc-shared-proxy"];
 
 describe("what the chart says of its pods", function () {
-  // Each rendering is a run of Helm.
+  // Each rendering runs Helm.
   this.timeout(120_000);
   before(function () {
     if (helm === undefined) this.skip();

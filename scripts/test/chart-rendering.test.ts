@@ -7,7 +7,7 @@ const workloads: readonly (readonly [value: string, name: string])[] = [
 ];
 
 describe("the manifests of the chart", function () {
-  // Each rendering is a run of Helm.
+  // Each rendering runs Helm.
   this.timeout(120_000);
   before(function () {
     if (helm === undefined) this.skip();

@@ -10,7 +10,7 @@ describe("the schema of the chart's values", () => {
   const ajv = new Ajv({ allErrors: true, strictTuples: false, allowUnionTypes: true, strictTypes: false });
   const validate = ajv.compile(JSON.parse(read("values.schema.json")) as object);
 
-  /** The places of the mistakes, as `/image/tag`. */
+  /** The paths of the mistakes, such as `/image/tag`. */
   const mistakesIn = (values: object): readonly string[] => {
     validate(values);
     return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))];

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { chartFolder, containerOf, find, helm, notes, podOf, refusal, render } from "./helm.ts";
 
 describe("unusual values of the chart", function () {
-  // Each rendering is a run of Helm.
+  // Each rendering runs Helm.
   this.timeout(120_000);
   before(function () {
     if (helm === undefined) this.skip();

@@ -14,13 +14,13 @@ const sources = globSync("{cli,common,operator,proto,proxy,bench,e2e,scripts}/**
   exclude: (name) => name === "node_modules" || name === "generated",
 });
 
-/** Features whose effect no client can see, with what shows it. */
+/** Features with an effect that clients cannot see, with the place where it is visible. */
 const pagesWithoutExample: Readonly<Record<string, string>> = {
   "access-log": "lines of the proxy's log",
   tracing: "spans at a collector, by --tracing-endpoint",
 };
 
-/** What only a command writes. */
+/** Whether a path is written only by a command, and is therefore missing in a fresh checkout. */
 const isGenerated = (path: string): boolean =>
   /^(?:config\/examples\/quickstart\/generated|bench\/results\/latest)/.test(path);
 
@@ -56,7 +56,7 @@ describe("the documentation", () => {
   it("files and folders of the project that pages name in code exist", () => {
     const inside = /^(?:bench|cli|common|config|crds|docs|e2e|operator|proto|proxy|scripts)\/[\w./*@-]+$/;
     const missing = pages
-      // A changelog also names what was removed; the reference has values, not paths.
+      // The changelog also names removed files; the reference contains values, not paths.
       .filter((page) => page !== "CHANGELOG.md" && !page.startsWith("docs/reference/"))
       .flatMap((page) =>
         [...read(page).matchAll(/`([^`\n]+)`/g)]
@@ -89,7 +89,7 @@ describe("the documentation", () => {
       ].flatMap(([, page = "", title]) => {
         if (!existsSync(join(root, page))) return `${source}: ${page}`;
         if (title === undefined || headingsOf(read(page)).includes(title)) return [];
-        // The rules of the architecture have a name, but no heading of their own.
+        // The rules of the architecture are named in bold text, without a heading.
         return read(page).includes(`**${title}`) ? [] : `${source}: ${page}, "${title}"`;
       }),
     );

@@ -1,7 +1,7 @@
-/** What an end-to-end test says that it covers (e2e/support/covers.ts), and what else its text says. */
+/** The coverage that an end-to-end test declares (e2e/support/covers.ts), and the rest of its text. */
 export type Coverage = {
   readonly annotations: readonly string[];
-  /** Filters of the Gateway API; `ExtensionRef to <kind>` for resources of the gateway's own. */
+  /** Filters of the Gateway API; `ExtensionRef to <kind>` for the project's own resources. */
   readonly filters: readonly string[];
   readonly rest: string;
 };

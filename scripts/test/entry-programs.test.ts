@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { entryModule, launcherScript } from "../entry-programs.ts";
 
-/** Makes a process report another release of Node.js. */
+/** Makes a process report another version of Node.js. */
 const pretend = (release: string): string =>
   `data:text/javascript,${encodeURIComponent(
     `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(release)} } })`,

@@ -157,7 +157,7 @@ describe("the backends of an example", () => {
     expect([...backendsOf(folder).values()]).to.deep.equal(["blue", "green"]);
     const manifest = join(folder, "standalone.yaml");
     const own = readFileSync(manifest, "utf8").replaceAll("9201", "3000");
-    // The copy may be a link, through which all examples would be written.
+    // The copy can be a link; writing to it would change all examples.
     rmSync(manifest);
     writeFileSync(manifest, own);
     expect(backendsOf(folder).size).to.equal(0);

@@ -1,4 +1,4 @@
-/** Renders the chart with the Helm of the test cluster, where there is one. */
+/** Renders the chart with the Helm of the test cluster, if it is available. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 
 export const chartFolder = fileURLToPath(new URL("../../config/chart/", import.meta.url));
 
-/** Path of a Helm; undefined where there is none: `make e2e` has one of its own and renders the same. */
+/** The path of Helm; undefined without one. `make e2e` has its own Helm and renders the same. */
 export const helm = [process.env["HELM"] ?? "", join(homedir(), ".cache/e2e-cluster/bin/helm")].find(
   existsSync,
 );
@@ -57,7 +57,7 @@ function run(
   return { failed: status !== 0, text: status === 0 ? stdout : stderr };
 }
 
-/** The manifests of the chart, or of another folder, with some values as `path=JSON`. */
+/** The manifests of the chart, or of another folder, with values as `path=JSON`. */
 export function render(
   values: readonly string[] = [],
   more: readonly string[] = [],
@@ -68,13 +68,13 @@ export function render(
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
 }
 
-/** What Helm says to values that the chart rejects; empty when it accepts them. */
+/** The message of Helm about values that the chart rejects; empty when it accepts them. */
 export function refusal(...values: readonly string[]): string {
   const { failed, text } = run(["template"], values);
   return failed ? text : "";
 }
 
-/** What Helm prints after an installation with these values. */
+/** The notes that Helm prints after an installation with these values. */
 export function notes(...values: readonly string[]): string {
   const { failed, text } = run(["install", "--dry-run=client"], values);
   if (failed) throw new Error(text);

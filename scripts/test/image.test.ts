@@ -4,7 +4,7 @@ import { imageConfig } from "../image/contents.ts";
 
 describe("the image", () => {
   const lines = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8").split("\n");
-  /** What follows an instruction, of the last stage. */
+  /** The arguments of the last occurrence of an instruction. */
   const last = (instruction: string): string | undefined =>
     lines.findLast((line) => line.startsWith(`${instruction} `))?.slice(instruction.length + 1);
 

@@ -10,7 +10,7 @@ import { recordings } from "../monitoring/rules.ts";
 
 const runbooks = new URL("../../docs/runbooks/", import.meta.url);
 
-/** Labels that a scrape adds, or that a histogram and a record have. */
+/** Labels that a scrape adds, or that histograms and recording rules have. */
 const addedLabels = ["namespace", "pod", "exported_namespace"];
 
 /** The labels of every series name that a query may use. */
@@ -27,7 +27,7 @@ const labelsByName = new Map<string, ReadonlySet<string>>(
 );
 for (const { record } of recordings) labelsByName.set(record, new Set([...addedLabels, "thread", "route"]));
 
-/** What is wrong with a query: its syntax, names that are not declared, labels that none of its metrics has. */
+/** The mistakes of a query: invalid syntax, undeclared names, and labels that none of its metrics has. */
 function mistakesIn(query: string): readonly string[] {
   const text = query.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, "x");
   const mistakes: string[] = [];

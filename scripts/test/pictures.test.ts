@@ -73,7 +73,7 @@ describe("the pictures of the documentation", () => {
     const xOf = (pattern: RegExp): number => Number(pattern.exec(svg)?.[1]);
     const nginx = xOf(/<text x="([\d.]+)"[^>]*>nginx</);
     const ahead = Number([...svg.matchAll(/<circle cx="([\d.]+)"/g)].at(-1)?.[1]);
-    // Twice as good and half as good are equally far from it.
+    // Twice as good and half as good are equally far from the reference.
     expect(ahead - nginx)
       .to.be.greaterThan(0)
       .and.closeTo(nginx - xOf(/<text x="([\d.]+)"[^>]*>E</), 0.2);

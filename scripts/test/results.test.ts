@@ -187,7 +187,7 @@ describe(".ci/run", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Runs it with a `make` that counts its calls for each target, and does what `body` says. */
+  /** Runs .ci/run with a `make` that counts its calls for each target, and executes `body`. */
   function ci(body: string): { readonly lines: readonly string[]; readonly status: number | null } {
     const make = join(folder, "bin/make");
     writeFileSync(
@@ -202,7 +202,7 @@ ${body}
 `,
     );
     chmodSync(make, 0o755);
-    // What the run would install otherwise.
+    // Programs that the run would otherwise install.
     for (const name of ["nginx", "chromium", "promtool"]) {
       writeFileSync(join(folder, "bin", name), "#!/bin/sh\n");
       chmodSync(join(folder, "bin", name), 0o755);

@@ -1,6 +1,6 @@
 import type { ShippedPackage } from "../licences/shipped-packages.ts";
 
-/** A package as releases and licence texts describe it. */
+/** A package in the form that releases and licence texts use. */
 export const yaml: ShippedPackage = {
   name: "@scope/yaml",
   version: "2.9.1",

@@ -8,13 +8,13 @@ const cache = resolve(import.meta.dirname, "../../.cache");
 const generator = resolve(import.meta.dirname, "../site/node_modules/vitepress");
 
 describe("the site of a repository with releases", function () {
-  // Each version is a run of the generator.
+  // Each version runs the generator.
   this.timeout(300_000);
   let folder: string;
   let site: Site;
   before(function () {
     if (!existsSync(generator)) this.skip();
-    // The generator resolves its packages from the pages upwards.
+    // The generator resolves its packages from the folder of the pages upwards.
     mkdirSync(cache, { recursive: true });
     folder = mkdtempSync(join(cache, "site-versions-"));
     const root = join(folder, "repository");

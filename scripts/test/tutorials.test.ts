@@ -9,7 +9,7 @@ import { useBuiltProgram } from "./built-program.ts";
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/tutorials/first-hour.md"), "utf8");
 
-/** What follows each `make run MANIFESTS=<an example>` of the tutorial, up to the next one. */
+/** The requests of the tutorial after each `make run MANIFESTS=<an example>`, up to the next one. */
 const parts = page
   .split("make run MANIFESTS=")
   .slice(1)
@@ -36,7 +36,7 @@ describe("the tutorial of the first hour", () => {
 
       for (const { command, answer } of requests) {
         it(`the tutorial is answered as it says: ${command}`, async () => {
-          // The bundle of this test, wherever dist/ comes from.
+          // Uses the bundle of this test instead of dist/.
           const own = command.replaceAll("dist/svc-gateway", `'${process.execPath}' '${program()}'`);
           const output = (await example?.run(own)) ?? "";
           expect(isAnswer(answer, output), `expected\n${answer.join("\n")}\nand got\n${output}`).to.equal(

@@ -1,15 +1,18 @@
-/** What docs/reference/ingress-nginx-annotations.md says of Traefik: from `seen.json`, what a trial has shown. */
+/** The column on Traefik in docs/reference/ingress-nginx-annotations.md, from `seen.json`, the results of a trial. */
 import { readFileSync } from "node:fs";
 
-/** The requests whose answer depends on an annotation, and those that are answered as ingress-nginx answers them. */
+/**
+ * The number of requests with an answer that depends on an annotation, and of those that are answered as by
+ * ingress-nginx.
+ */
 type AnnotationFigures = { readonly asked: number; readonly same: number };
 
-/** What a trial has shown; see README.md. */
+/** The results of a trial; see README.md. */
 type TrialFigures = {
   readonly version: string;
-  /** The day, such as `2026-11-28`. */
+  /** The day of the trial, such as `2026-11-28`. */
   readonly date: string;
-  /** Cases of the corpus, and those of which every request is answered as ingress-nginx answers it. */
+  /** The number of cases of the corpus, and of those in which every request is answered as by ingress-nginx. */
   readonly corpus: { readonly cases: number; readonly same: number };
   readonly annotations: Readonly<Record<string, AnnotationFigures>>;
 };
@@ -18,7 +21,7 @@ export const traefikTrial = JSON.parse(
   readFileSync(new URL("seen.json", import.meta.url), "utf8"),
 ) as TrialFigures;
 
-/** The annotations that the provider of this version reads, as its source has them. */
+/** The annotations that the provider of this version reads, according to its source. */
 const readNames = new Set(
   `
 affinity affinity-canary-behavior allowlist-source-range app-root auth-method auth-realm auth-response-headers auth-secret 
@@ -44,7 +47,7 @@ const cors = "preflights get 200 instead of 204, and other responses lack the fi
 const limit = "429 instead of 503";
 const snippet = "404 for the paths if it has a directive that is not known";
 
-/** What Traefik does otherwise in at least one of the cases with the annotation. */
+/** The behaviour of Traefik that differs from ingress-nginx in at least one of the cases with the annotation. */
 const otherwise = new Map<string, string>([
   ["affinity", cookie],
   ["session-cookie-domain", cookie],
@@ -71,7 +74,7 @@ const otherwise = new Map<string, string>([
   ["force-ssl-redirect", "the URL keeps a slash at its end"],
 ]);
 
-/** What Traefik does with an annotation, for a cell of a table. */
+/** The behaviour of Traefik for an annotation, for a cell of a table. */
 export function inTraefik(name: string): string {
   if (!readNames.has(name)) return "not read";
   const { asked, same } = traefikTrial.annotations[name] ?? { asked: 0, same: 0 };

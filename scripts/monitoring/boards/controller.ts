@@ -104,7 +104,7 @@ export const controllerBoard: Board = {
         },
         {
           title: "Snapshot size, largest namespaces",
-          // The label that the metric has itself is called exported_namespace where the scrape adds one.
+          // If the scrape adds a label `namespace`, Prometheus renames that of the metric to `exported_namespace`.
           description: "Which namespaces the snapshots consist of.",
           unit: "bytes",
           queries: [

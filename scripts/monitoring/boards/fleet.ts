@@ -4,19 +4,19 @@ import { rateBy, select } from "../promql.ts";
 
 const { proxy, controller, server, client, process } = names;
 
-/** Proxies of the install namespace and of dedicated Gateways, which are in others. */
+/** Selects proxies of the install namespace, and those of dedicated Gateways in other namespaces. */
 const inNamespace = 'namespace=~"$namespace"';
 
 const day = 86_400;
 
-/** Those of the alerts, in units of `seconds`. */
+/** The limits of the alerts, in units of `seconds`. */
 const certificateLimits = (seconds: number): readonly Limit[] => [
   { from: null, colour: "red" },
   { from: (2 * day) / seconds, colour: "orange" },
   { from: (14 * day) / seconds, colour: "green" },
 ];
 
-/** For those on call: which proxies serve what, and what ends soon. */
+/** The board for operators on call: the proxies and what they serve, and expiring certificates and tokens. */
 export const fleetBoard: Board = {
   uid: "svc-gateway-fleet",
   title: "svc-gateway / Fleet",

@@ -5,8 +5,8 @@ import { rateBy, select, shownQuantile } from "../promql.ts";
 const { cpu, residentMemory, loopActive, loopIdle, loopDelay, heapUsed, heapLimit } = names.process;
 
 /**
- * Processor, memory and event loops of the pods that the matchers select and that have a metric of their role: every process
- * has these metrics, and all of them are selected where no pod is chosen.
+ * Processor, memory and event loops of the pods that the matchers select and that have a metric of their role. Every
+ * process has these metrics, and all processes are selected if no pod is chosen.
  */
 export const processRow = (matchers: string, ofRole: string): Board["rows"][number] => ({
   title: "Process",

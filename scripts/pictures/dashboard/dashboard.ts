@@ -1,11 +1,11 @@
-/** A dashboard as Grafana lays it out, drawn from its JSON and what Prometheus answered to its queries. */
+/** Draws a dashboard with the layout of Grafana, from its JSON and the answers of Prometheus to its queries. */
 import { label, picture, width, type Place, type Shape } from "../svg.ts";
 import type { DashboardData, GridPlace, PanelData } from "./data.ts";
 import { colours, graph } from "./graph.ts";
 import { formatValue } from "./units.ts";
 
 const columns = 24;
-/** Pixels of a row of the grid, the gap included. */
+/** The height of a row of the grid in pixels, including the gap. */
 const rowHeight = 25;
 const gap = 6;
 const headHeight = 34;

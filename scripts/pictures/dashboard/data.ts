@@ -1,15 +1,15 @@
-/** What a dashboard shows: its panels as Grafana's JSON has them, with the answers to their queries. */
+/** The data of a dashboard: its panels as in Grafana's JSON, with the answers to their queries. */
 
-/** Units of Grafana's grid, of which a dashboard is 24 wide. */
+/** A place in units of Grafana's grid, in which a dashboard is 24 wide. */
 export type GridPlace = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
 
 export type Line = {
   readonly name: string;
-  /** Seconds since 1970, and the value; a value that is missing or NaN is a gap. */
+  /** Pairs of seconds since 1970 and value; a missing value or NaN is a gap. */
   readonly points: readonly (readonly [seconds: number, value: number])[];
 };
 
-/** From `value` on, which is undefined in the first, a value has this colour of Grafana's. */
+/** A colour of Grafana for values from `value` on. In the first threshold, `value` is undefined. */
 export type Threshold = { readonly value: number | undefined; readonly color: string };
 
 export type PanelData = {
@@ -28,7 +28,7 @@ export type PanelData = {
 export type DashboardData = {
   readonly title: string;
   readonly description: string;
-  /** The choices above the panels, each with what is offered. */
+  /** The variables shown above the panels, each with the offered values. */
   readonly variables: readonly { readonly label: string; readonly values: readonly string[] }[];
   readonly panels: readonly PanelData[];
   /** Seconds since 1970. */

@@ -2,14 +2,14 @@ import { label, type Place, type Shape } from "../svg.ts";
 import type { DashboardData, Line, PanelData } from "./data.ts";
 import { formatValue, ticksOf } from "./units.ts";
 
-/** Grafana's classic palette, which has enough contrast on light and dark ground. */
+/** Grafana's classic palette, which has enough contrast on light and dark backgrounds. */
 const palette = [
   ...["#7EB26D", "#EAB839", "#3CA8C8", "#EF843C", "#E24D42", "#1F78C1"],
   ...["#BA43A9", "#705DA0", "#508642", "#CCA300", "#447EBC", "#C15C17"],
 ];
 const colourOf = (index: number): string => palette[index % palette.length] ?? "";
 
-/** Grafana's names of colours, in thresholds. */
+/** Grafana's names of colours in thresholds. */
 export const colours: Readonly<Record<string, string>> = {
   green: "#56A64B",
   yellow: "#E0A100",
@@ -21,12 +21,12 @@ export const colours: Readonly<Record<string, string>> = {
 
 const axisWidth = 64;
 const legendRow = 13;
-/** The share of a panel that Grafana gives to a legend below the graph; what does not fit is scrolled. */
+/** The largest share of a panel that Grafana uses for a legend below the graph; further rows are scrolled. */
 const legendShare = 0.35;
 
 type Span = Pick<DashboardData, "from" | "to" | "stepSeconds">;
 
-/** The lines of a panel in a place, with axes, and a table of the last and the highest values below. */
+/** Draws the lines of a panel at a place, with axes, and a table of the last and the highest values below. */
 export function graph(
   { unit, min, lines, thresholds, ...panel }: PanelData,
   place: Place,
@@ -93,7 +93,7 @@ function minutes({ from, to }: Span): readonly (readonly [number, string])[] {
   return found;
 }
 
-/** Of lines that cover each other, such as those at zero, the one that is drawn last. */
+/** Removes lines that are covered by an identical one, such as those at zero; the last one is kept. */
 const distinct = <Drawn extends { readonly path: string }>(lines: readonly Drawn[]): readonly Drawn[] => [
   ...new Map(lines.map((line) => [line.path, line])).values(),
 ];

@@ -1,4 +1,4 @@
-/** Values as Grafana writes them, for the units that the dashboards use (scripts/monitoring/board.ts). */
+/** Values in the notation of Grafana, for the units that the dashboards use (scripts/monitoring/board.ts). */
 
 type Scale = readonly { readonly from: number; readonly divisor: number; readonly suffix: string }[];
 
@@ -35,7 +35,7 @@ const scales: Readonly<Record<string, Scale>> = {
   ],
 };
 
-/** A value with its unit, in three digits. Throws for a unit that no dashboard has used so far. */
+/** A value with its unit, with three digits. Throws for a unit that no dashboard uses. */
 export function formatValue(unit: string, value: number): string {
   const [, ownSuffix] = /^suffix:(.*)$/.exec(unit) ?? [];
   if (ownSuffix !== undefined) return `${inThreeDigits(value)}${ownSuffix}`;
@@ -52,7 +52,7 @@ export function formatValue(unit: string, value: number): string {
 
 const inThreeDigits = (value: number): number => Number(value.toPrecision(3));
 
-/** Round values from 0, or from the lowest value, up to one that no value exceeds: three to six of them. */
+/** Three to six round values from 0, or from the lowest value, up to one that no value exceeds. */
 export function ticksOf(unit: string, low: number, high: number): readonly number[] {
   const base = unit === "bytes" ? 1024 : 10;
   const span = high > low ? high - low : 1;

@@ -1,6 +1,7 @@
 /**
- * The base of the image: the few Debian packages that Node.js needs, pinned by version and digest in `packages.json`. APT
- * downloads them and verifies Debian's signatures, with a state of its own, so that the machine's is neither used nor changed.
+ * The base of the image: the few Debian packages that Node.js needs, pinned by version and digest in `packages.json`.
+ * APT downloads them and verifies Debian's signatures, with its own state, so that the state of the machine is
+ * neither used nor changed.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ export const architectures: readonly Architecture[] = ["amd64", "arm64"];
 export type BasePackage = {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression; the whole text is in the image under /usr/share/doc. */
+  /** The licence in SPDX syntax; the image contains the whole text under /usr/share/doc. */
   readonly licence: string;
   readonly sha256: Readonly<Record<Architecture, string>>;
 };
@@ -31,7 +32,7 @@ export const readBasePackages = (): BasePackages =>
 export const writeBasePackages = (packages: BasePackages): void =>
   writeFileSync(lockFile, `${JSON.stringify(packages, undefined, 2)}\n`);
 
-/** The files of the packages for an architecture, downloaded where they are not in the cache. */
+/** The files of the packages for an architecture, downloaded if they are not in the cache. */
 export function fetchBasePackages(
   architecture: Architecture,
   { packages, release }: BasePackages,
@@ -64,11 +65,14 @@ export function fetchBasePackages(
 export type Apt = {
   /** Content of a package file; `name` may end in `=version`. */
   download(name: string): Result<Buffer>;
-  /** The version that would be installed. */
+  /** The version that APT would install. */
   candidate(name: string): string | undefined;
 };
 
-/** APT for an architecture, with fresh lists. Its sources are those of this machine, which must run Debian or have its image. */
+/**
+ * Creates an APT for an architecture, with up-to-date lists. It uses the sources of this machine, which must run
+ * Debian or an image of it.
+ */
 export function createApt(architecture: Architecture): Result<Apt> {
   const state = join(cache, `apt-${architecture}`);
   for (const folder of ["lists/partial", "cache/archives/partial", "files"]) {

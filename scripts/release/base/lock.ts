@@ -10,7 +10,10 @@ import {
   type Architecture,
 } from "./debian.ts";
 
-/** Everything that Node.js is linked to, root certificates, the release of the system, and where licence texts are. */
+/**
+ * The packages with everything that Node.js is linked to, root certificates and the release of the system, with the
+ * location of their licence texts.
+ */
 const wanted: Readonly<Record<string, string>> = {
   "base-files": "GPL-2.0-or-later",
   "ca-certificates": "MPL-2.0 AND GPL-2.0-or-later",

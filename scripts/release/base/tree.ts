@@ -1,4 +1,7 @@
-/** The files of the base packages that an image needs: libraries, root certificates, users and licence texts; no shell. */
+/**
+ * The files of the base packages that an image needs: libraries, root certificates, users and licence texts, but no
+ * shell.
+ */
 import {
   chmodSync,
   copyFileSync,
@@ -16,13 +19,13 @@ import { dirname, join } from "node:path";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { fetchBasePackages, unpackDebian, type Architecture, type BasePackages } from "./debian.ts";
 
-/** Paths, relative to the root, that are taken from the packages. */
+/** The paths, relative to the root, that are copied from the packages. */
 const taken: readonly RegExp[] = [
-  // The loader and the libraries that Node.js is linked to, and those that glibc loads to look names up.
+  // The loader and the libraries that Node.js is linked to, and those that glibc loads to resolve names.
   /^(?:usr\/)?lib(?:64)?\/(?:[\w-]+\/)?(?:ld-|lib(?:c|m|dl|pthread|rt|resolv|nss_dns|nss_files|gcc_s|stdc\+\+)[.-])[\w.+-]*so[\w.]*$/,
   /^(?:etc\/(?:os-release|debian_version)|usr\/lib\/os-release)$/,
   /^usr\/share\/(?:doc\/[^/]+\/copyright|common-licenses\/[^/]+)$/,
-  // A package may have its documentation in the folder of another.
+  // The documentation of a package can be in the folder of another one.
   /^usr\/share\/doc\/[^/]+$/,
 ];
 
@@ -33,7 +36,7 @@ const users: Readonly<Record<string, string>> = {
   "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 };
 
-/** Writes the base for an architecture into a folder that exists. */
+/** Writes the base for an architecture into an existing folder. */
 export function writeBaseTree(
   folder: string,
   architecture: Architecture,
@@ -44,7 +47,7 @@ export function writeBaseTree(
   const scratch = mkdtempSync(join(dirname(folder), ".unpacked-"));
   for (const { name, file } of files.value) {
     const control = unpackDebian(file, scratch);
-    // Where scanners of images look for packages without a database of dpkg.
+    // The place where image scanners look for packages if there is no dpkg database.
     write(join(folder, "var/lib/dpkg/status.d", name), `${control.trimEnd()}\n`);
   }
   take(scratch, "", folder);
@@ -70,7 +73,10 @@ function take(from: string, path: string, to: string): void {
   }
 }
 
-/** The certificates of a folder and those below it, in the order of their paths, as update-ca-certificates joins them. */
+/**
+ * The certificates of a folder and of those below it, concatenated in the order of their paths, as by
+ * update-ca-certificates.
+ */
 function authoritiesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
