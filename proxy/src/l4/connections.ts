@@ -188,6 +188,8 @@ class Relay {
         const transport = dialling.opened(connected.value.socket);
         return this.join({ transport, head: early.bytes, memory, abort: () => transport.reset() }, selection);
       }
+      // The watch of a failed attempt ends here, so an abort must not end it again.
+      this.cancel = () => {};
       if (isFaultOfEndpoint(connected.error)) watch?.failed();
       watch?.ended();
       this.count(upstream.service, errorTypeOf(connected.error));
