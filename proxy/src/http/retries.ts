@@ -122,7 +122,9 @@ export class Retries implements Cancellable, RetryDecision {
   private again(reason: RetryReason, cost: "budgeted" | "free" = "budgeted"): boolean {
     const { exchange, deps, body } = this.owner;
     const { upstream } = this.backend;
-    if (performance.now() - this.startedMs >= this.plan.withinMs) return false;
+    const { backoffMs, withinMs } = this.plan;
+    const waitMs = backoffMs * (1 + Math.random() * jitterShare);
+    if (performance.now() - this.startedMs + waitMs >= withinMs) return false;
     if (this.left === 0 || upstream.endpoints.length === 0 || body?.replayable === false) return false;
     if (cost === "budgeted" && !upstream.retryBudget.withdraw(performance.now())) {
       deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
@@ -132,9 +134,8 @@ export class Retries implements Cancellable, RetryDecision {
     countRetry(exchange, deps.metrics, reason);
     body?.rewind();
     exchange.work = this;
-    const { backoffMs } = this.plan;
-    if (backoffMs === 0) process.nextTick(this.attempt);
-    else this.waiting = setTimeout(this.attempt, backoffMs * (1 + Math.random() * jitterShare));
+    if (waitMs === 0) process.nextTick(this.attempt);
+    else this.waiting = setTimeout(this.attempt, waitMs);
     return true;
   }
 }

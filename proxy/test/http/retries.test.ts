@@ -264,4 +264,11 @@ describe("retries of a plan with conditions", () => {
     await fail(bench, "refused");
     expect(bench.upstream.sent.length).to.equal(1);
   });
+
+  it("a backoff that would end after the time of the plan is not begun", async () => {
+    const bench = benchWith({ codes: [], backoffMs: 120_000, withinMs: 60_000 });
+    const client = bench.request();
+    await fail(bench, "refused");
+    expect(client.head?.status).to.equal(502);
+  });
 });
