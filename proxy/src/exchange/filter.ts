@@ -35,6 +35,11 @@ export type Filter = {
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   /** Applies the changes of this check to a request that another check has admitted (docs/features/satisfy.md). */
   readonly onUnchecked?: (exchange: Exchange) => void;
+  /**
+   * Withholds from the backend what a later check may have had to read: called after another check has admitted the
+   * request (docs/features/satisfy.md).
+   */
+  readonly onAdmitted?: (exchange: Exchange) => void;
   /** Sees, and may change, the head of every response of the route, local replies included. */
   readonly onResponse?: (exchange: Exchange, head: ResponseHead) => void;
   /**

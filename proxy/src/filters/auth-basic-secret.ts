@@ -3,6 +3,7 @@ import type { RefusalCode } from "@svc-gateway/common/telemetry/refusals/refusal
 import type { AuthStore } from "../auth/auth-store.ts";
 import { readBasicCredentials } from "../auth/basic-credentials.ts";
 import type { UserVerdict } from "../auth/user-list.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import { inOrder } from "./in-order.ts";
@@ -37,7 +38,7 @@ export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthSt
     slug,
     ownedFields: [...credentials],
     onRequest: thenHide(checkAll),
-    onUnchecked: ({ headers }) => headers.remove(credentials),
+    onAdmitted: hideReceived,
   };
 }
 
@@ -62,14 +63,19 @@ function compileCheck(name: string, realm = defaultRealm, store: Pick<AuthStore,
 
 const credentials: ReadonlySet<string> = new Set(["authorization"]);
 
-/** Removes the credentials from the upstream request after they have been checked. */
+/** Removes the credentials from the upstream request once they are accepted. A refusal leaves them to other checks. */
 function thenHide(check: OnRequest): OnRequest {
   return (exchange) => {
     const hide = (reply: LocalReply | undefined): LocalReply | undefined => {
-      exchange.headers.remove(credentials);
+      if (reply === undefined) exchange.headers.remove(credentials);
       return reply;
     };
     const reply = check(exchange);
     return reply instanceof Promise ? reply.then(hide) : hide(reply);
   };
+}
+
+/** Removes the credentials that the client sent, and keeps those that the admitting check has set in their place. */
+function hideReceived({ headers, received }: Exchange): void {
+  if (headers.joined("authorization") === received.joined("authorization")) headers.remove(credentials);
 }

@@ -53,6 +53,7 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
       if (reply === undefined && admits) {
         // The remaining checks do not run, but the client must not set the fields that they own.
         for (const other of checks.slice(index + 1)) other.filter.onUnchecked?.(exchange);
+        for (const other of checks) if (other.filter !== filter) other.filter.onAdmitted?.(exchange);
         return undefined;
       }
       if (reply === undefined) continue;

@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { UserList } from "../../src/auth/user-list.ts";
 import type { Exchange } from "../../src/exchange/exchange.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
+import { authBasicSecretFilter } from "../../src/filters/auth-basic-secret.ts";
 import { combineChecks, satisfyFilter } from "../../src/filters/satisfy.ts";
 import type { LocalReply } from "../../src/message/local-reply.ts";
+import { exchange } from "./support.ts";
 
 type Verdict = number | undefined;
 
@@ -22,6 +25,7 @@ async function run(
         return slug === "ext-auth" ? Promise.resolve(reply) : reply;
       },
       onUnchecked: () => void done.push(`-${slug}`),
+      onAdmitted: () => void done.push(`+${slug}`),
     };
   });
   const combined = combineChecks([...filters, satisfyFilter()], { satisfy: "any", ...features });
@@ -40,7 +44,14 @@ describe("satisfy", () => {
     const verdicts = { "ip-access-control": 403, "auth-basic-secret": undefined, "ext-auth": 401 };
     expect(await run(verdicts, allow)).to.deep.equal({
       status: undefined,
-      done: ["ip-access-control", "-ip-access-control", "auth-basic-secret", "-ext-auth"],
+      done: [
+        "ip-access-control",
+        "-ip-access-control",
+        "auth-basic-secret",
+        "-ext-auth",
+        "+ip-access-control",
+        "+ext-auth",
+      ],
     });
   });
 
@@ -70,5 +81,46 @@ describe("satisfy", () => {
     expect(combineChecks(filters, { satisfy: "any" })).to.deep.equal(filters);
     expect(combineChecks(filters, {})).to.equal(filters);
     expect((await run({ "rate-limit": 429, "auth-basic-secret": undefined })).status).to.equal(429);
+  });
+});
+
+describe("satisfy: any with hidden credentials", () => {
+  const alice = ["authorization", `Basic ${Buffer.from("alice:a").toString("base64")}`] as const;
+  const bearer = ["authorization", "Bearer token"] as const;
+  const users: UserList = {
+    check: ({ name }) => (name === "alice" ? "accepted" : "unknown-user"),
+    forget() {},
+  };
+  const basic = authBasicSecretFilter([{ htpasswd: "ns/users", hidesCredentials: true }], {
+    users: () => users,
+  });
+  /** A later check that admits the bearer of a token, and can replace it. */
+  const later = (replacement?: string): Filter => ({
+    slug: "auth-jwt",
+    onRequest: ({ headers }) => {
+      if (headers.joined("authorization") !== "Bearer token") return { status: 401 };
+      if (replacement !== undefined) headers.replace("authorization", replacement);
+      return undefined;
+    },
+  });
+
+  /** The status of a refusal, or the credentials that the backend gets. */
+  async function sent(field: readonly [string, string], check: Filter): Promise<number | string | undefined> {
+    const asked = exchange({ headers: [...field] });
+    for (const { onRequest } of combineChecks([basic, check, satisfyFilter()], { satisfy: "any" })) {
+      const reply = await onRequest?.(asked);
+      if (reply !== undefined) return reply.status;
+    }
+    return asked.headers.joined("authorization");
+  }
+
+  it("satisfy: a token is left to a later check, and hidden when that has admitted the request", async () => {
+    expect(await sent(bearer, later())).to.equal(undefined);
+    expect(await sent(alice, later())).to.equal(undefined);
+    expect(await sent(["authorization", "Bearer other"], later())).to.equal(401);
+  });
+
+  it("satisfy: credentials that the admitting check has set reach the backend", async () => {
+    expect(await sent(bearer, later("Bearer internal"))).to.equal("Bearer internal");
   });
 });
