@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 
 /**
- * A port of 127.0.0.1 that refuses connections until `close`: it belongs to the near end of a connection, so that no
- * other process can listen on it, as on one that was merely closed.
+ * A port of 127.0.0.1 that refuses connections until `close`. It is the local port of an open connection, so that no
+ * other process can listen on it, which is possible on a port that was merely closed.
  */
 export type RefusingPort = { readonly port: number; close(): void };
 

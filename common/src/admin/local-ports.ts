@@ -23,8 +23,8 @@ function socketsOf(settings: Bound): readonly Socket[] {
 }
 
 /**
- * The management ports of a process that can be reached by loopback and other addresses that never leave the host or
- * link.
+ * The management ports of a process that can be reached through loopback or other addresses that never leave the host
+ * or its link.
  */
 export const localPortsOf = (settings: Bound): readonly number[] =>
   socketsOf(settings).flatMap(({ address, port }) => (isAny(address) || isNodeLocal(address) ? port : []));

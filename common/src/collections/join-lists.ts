@@ -1,4 +1,4 @@
-/** Concatenates lists. If only one of them is not empty, that list itself is returned, without a copy. */
+/** Concatenates lists. If only one of them is not empty, that list itself is returned instead of a copy. */
 export function joinLists<T>(...lists: readonly (readonly T[])[]): readonly T[] {
   const [first = [], ...others] = lists.filter(({ length }) => length > 0);
   return others.length === 0 ? first : first.concat(...others);

@@ -49,7 +49,7 @@ export type AnnotationDefinition<T> = {
   readonly resource?: string;
   /** The problems, besides a value that does not parse, that are reported in an `InvalidAnnotation` Event. */
   readonly alsoInEvents?: string;
-  /** Whether a SvcIngressClassParameters object may hold a default for it. */
+  /** Whether a SvcIngressClassParameters object can set a default for the annotation. */
   readonly classDefault: boolean;
   /** Whether an empty value means absent instead of being a mistake. */
   readonly emptyIsAbsent?: true;

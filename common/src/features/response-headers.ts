@@ -77,7 +77,9 @@ function defineReplacement(given: {
   });
 }
 
-/** Sets, adds, removes and rewrites header fields of the response to the client. See docs/features/response-headers.md. */
+/**
+ * Sets, adds, removes and rewrites header fields of the response to the client. See docs/features/response-headers.md.
+ */
 export const responseHeaders = defineFeature({
   slug: "response-headers",
   schema: responseHeadersSchema,

@@ -17,7 +17,7 @@ export const sessionCookieSchema = z.object({
   /** Omits `SameSite=None` for browsers that interpret it as `Strict` or ignore the cookie. */
   omitsNoneIfMisread: z.literal(true).optional(),
   /**
-   * Adds `Partitioned` if the cookie is `Secure`; browsers reject the one without the other
+   * Adds `Partitioned` if the cookie is `Secure`; browsers reject it otherwise
    * (draft-cutler-httpbis-partitioned-cookies).
    */
   partitioned: z.literal(true).optional(),

@@ -23,7 +23,7 @@ export const trustForwardedForSchema = z.object({
   trustsUrl: z.boolean().optional(),
   /**
    * Whether a client can have a private address: if every address of a list is trusted, the first one is that of the
-   * client. If absent, private addresses count as those of proxies.
+   * client. If absent, or if every peer is trusted, private addresses count as those of proxies.
    */
   privateClients: z.literal(true).optional(),
 });

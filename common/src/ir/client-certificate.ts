@@ -55,7 +55,7 @@ export const clientValidationSchema = z.object({
 export const clientRulesSchema = z.object({
   /** The owner of the rules: `ingress/namespace/name`, or the id of a listener. */
   owner: z.string(),
-  /** Id of the authorities in the resource of the port; absent: every client is rejected. */
+  /** Id of the authorities in the resource of the port; if absent, every client is rejected. */
   authorities: z.string().optional(),
   /** The maximum number of certificates between that of the client and an authority; if absent, there is no limit. */
   maxIntermediates: z.int().min(0).optional(),

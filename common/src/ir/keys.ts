@@ -82,7 +82,7 @@ export type ParsedKey =
   | { readonly type: "jwks"; readonly name: string };
 
 export function parseKey(key: string): ParsedKey | undefined {
-  // Half of the keys of a snapshot.
+  // About half of the keys of a snapshot are of this type.
   if (key.startsWith(endpointsPrefix)) {
     const name = key.slice(endpointsPrefix.length);
     return name === "" || name.includes("|") ? undefined : { type: "endpoints", name };

@@ -13,7 +13,7 @@ export const l4BackendSchema = z.object({
 export const l4RouteSchema = z.object({
   /** Route identifier of metrics. */
   id: z.string(),
-  /** The object that the route comes from. */
+  /** The object that defines the route. */
   source: z.object({ kind: z.string(), namespace: z.string(), name: z.string() }),
   backends: z.array(l4BackendSchema),
 });

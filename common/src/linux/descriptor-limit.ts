@@ -19,7 +19,7 @@ export function descriptorLimit(
 }
 
 function reportedLimit(): unknown {
-  // The type of the report lacks a property.
+  // The type of `process.report` lacks this property.
   const report = process.report as typeof process.report & { excludeNetwork: boolean };
   // Collecting the network interfaces and their names takes time, and they are not used.
   const { excludeNetwork } = report;

@@ -10,8 +10,8 @@ export type Arguments = {
 };
 
 /**
- * Splits a command line. A flag is `--flag value` or `--flag=value`; a switch is `--flag`, `--flag=false` or `--flag
- * false`. Words after `--` are positional. Unknown, repeated and incomplete flags are problems.
+ * Splits a command line. A flag is `--flag value` or `--flag=value`; a switch is `--flag`, `--flag=false` or
+ * `--flag false`. Words after `--` are positional. Unknown, repeated and incomplete flags are problems.
  */
 export function splitArguments(known: readonly Flag[], argv: readonly string[]): Result<Arguments, Problem> {
   const byName = new Map(known.map((flag) => [flag.name, flag]));

@@ -24,7 +24,7 @@ import { ok, problem, type Problem, type Result } from "../values/result.ts";
 import type { FlagType } from "./flag.ts";
 import { formatProxyRule, parseProxyRule, proxyRuleForm, type ProxyRule } from "./proxy-rule.ts";
 
-/** Sends connections meant for a listener port to another local port. */
+/** A mapping that sends the connections for a listener port to another local port. */
 export type PortMapping = { readonly listenerPort: number; readonly localPort: number };
 
 /** Labels that select objects by equality. */
@@ -130,7 +130,7 @@ export const endpointType = (defaultPort: number): FlagType<Endpoint, ""> => ({
   format: formatEndpoint,
 });
 
-/** A port to listen on; 0 asks the operating system for a free one. */
+/** A port to listen on; 0 requests a free one from the operating system. */
 export const listenPortType: FlagType<number, ""> = {
   name: "port",
   unit: "",
@@ -363,7 +363,7 @@ export const proxyRulesType: FlagType<readonly ProxyRule[], ""> = {
   isRepeatable: true,
 };
 
-/** Names in lower case. */
+/** A list of DNS names, which are converted to lower case. */
 export const hostNamesType = listType("name,...", "DNS names", parseDnsName, asText);
 
 const labelKey = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;

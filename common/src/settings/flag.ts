@@ -10,7 +10,7 @@ export type FlagType<Value = unknown, Unit extends string = string> = {
   /** The name of the form in the help text, as in `--admin-port <port>`. */
   readonly name: string;
   readonly unit: Unit;
-  /** The text after "expected ..." in an error. */
+  /** The text that follows "expected" in an error. */
   readonly expected: string;
   parse(text: string): Result<Value, unknown>;
   /** Describes the mistake in a text, if `expected` does not show which part of it is wrong. */
@@ -40,7 +40,7 @@ export type Flag<
   For extends Role = Role,
 > = {
   readonly name: Name;
-  /** One letter for the short form of the flag, such as `o` for `-o`. */
+  /** The letter of the short form of the flag, such as `o` for `-o`. */
   readonly short?: string;
   readonly type: FlagType<Value, Unit>;
   readonly roles: readonly For[];

@@ -23,7 +23,7 @@ type ValueOf<Declared extends DeclaredFlag> = Declared["type"] extends FlagType<
 /**
  * The settings of a role: one property per flag, named after it in camel case with its unit, so that
  * `--proxy-connect-timeout` is `proxyConnectTimeoutMs` and `--proxy-max-uri-size` is `proxyMaxUriSizeBytes`. A timeout
- * of 0 is disabled. See docs/reference/flags.md.
+ * of 0 is off. See docs/reference/flags.md.
  */
 type SettingsOf<For extends Role> = Omit<FlagValuesOf<For>, "logFormat"> & {
   /** The log format that follows from `--log-format` and the destination of the log. */
@@ -36,7 +36,7 @@ type FlagValuesOf<For extends Role> = {
   ]: ValueOf<Declared>;
 };
 
-/** The scope of a proxy: the shared pool, or one Gateway. */
+/** The scope that a proxy serves: the shared pool, or one Gateway. */
 export type ProxyScope =
   { readonly kind: "shared" } | { readonly kind: "dedicated"; readonly gateway: NamespacedName };
 
@@ -73,7 +73,7 @@ export type ControlPlaneSettings = Pick<
   Extract<keyof StandaloneSettings, keyof ControllerSettings>
 >;
 
-/** The arguments and environment of a process, and the destination of its log, by default a program. */
+/** The arguments and environment of a process, and the destination of its log, which is not a terminal by default. */
 export type SettingsInput = FlagInput & { readonly output?: LogDestination };
 
 /** Settings, and one warning per unknown variable with the prefix of this product. */

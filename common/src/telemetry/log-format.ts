@@ -73,7 +73,7 @@ const unconditional = { validateStream: false } as const;
 
 const dim = (text: string): string => styleText("dim", text, unconditional);
 
-/** `13:05:09.042`, in the time zone of the process. */
+/** Formats a time as in `13:05:09.042`, in the time zone of the process. */
 function localTime(time: number): string {
   const date = new Date(time);
   const [hours, minutes, seconds] = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) =>

@@ -25,7 +25,7 @@ export type Logger = {
 };
 
 export type LoggingOptions = {
-  /** Shared by all loggers of a process or thread. */
+  /** The levels, shared by all loggers of a process or thread. */
   readonly levels: LogLevels;
   readonly format: LogFormat;
   readonly sink: LogSink;

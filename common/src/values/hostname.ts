@@ -20,7 +20,7 @@ export function parseHostname(text: string): Result<Hostname, Problem> {
   return ok({ kind: isWildcard ? "wildcard" : "exact", name: name.value });
 }
 
-/** Writes a host name the way configuration spells it. */
+/** Writes a host name in the notation of configuration. */
 export const formatHostname = ({ kind, name }: Hostname): string =>
   kind === "wildcard" ? `*.${name}` : name;
 

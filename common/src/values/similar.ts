@@ -5,9 +5,9 @@ const maxCompared = 80;
 const minBeginning = 6;
 
 /**
- * Returns the known name that was probably intended by a wrong one. The wrong name may differ in at most two
- * characters, or in a quarter of a long name, or be a prefix of the known one (`ingressClass`); case is ignored.
- * Returns undefined if no name is that close, and the first of equally close names.
+ * Returns the known name that was probably intended by a wrong one. The wrong name may differ in at most two characters
+ * (one in a name of less than five), or in a quarter of a long name, or be a prefix of the known one (`ingressClass`);
+ * case is ignored. Returns undefined if no name is that close, and the first of equally close names.
  */
 export function mostSimilar(wrong: string, names: Iterable<string>): string | undefined {
   const text = wrong.slice(0, maxCompared).toLowerCase();

@@ -8,7 +8,7 @@ import { KernelDrops } from "../../src/linux/kernel-drops.ts";
 const header =
   "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops";
 
-/** A line as Linux writes it; port 5300 is 14B4. */
+/** A line in the format of Linux; port 5300 is 14B4. */
 const socket = (inode: number, drops: number, port = "14B4", peer = "0000"): string =>
   ` 1234: 00000000000000000000000000000000:${port} 00000000000000000000000000000000:${peer} 07 00000000:00000000 00:00000000 00000000 65532        0 ${inode} 2 0000000000000000 ${drops}       `;
 
@@ -27,7 +27,7 @@ describe("KernelDrops", () => {
 
   it("kernel drops of a socket that is not read are counted on Linux", async function () {
     if (!existsSync("/proc/net/udp")) return this.skip();
-    // Its thread blocks once it is bound.
+    // The thread of the socket blocks once the socket is bound.
     const busy = new Worker(
       `const socket = require("node:dgram").createSocket("udp4");
        socket.bind(0, "127.0.0.1", () => {
