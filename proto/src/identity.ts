@@ -51,6 +51,6 @@ export function identityOfNames(
 export const isSameIdentity = (a: WorkloadIdentity, b: WorkloadIdentity): boolean =>
   a.namespace === b.namespace && a.serviceAccount === b.serviceAccount;
 
-/** `namespace/service-account`, for messages and logs. */
+/** Returns `namespace/service-account`, for messages and logs. */
 export const formatIdentity = ({ namespace, serviceAccount }: WorkloadIdentity): string =>
   `${namespace}/${serviceAccount}`;
