@@ -6,7 +6,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { endTogether } from "../processes.ts";
 
-/** The address of all components in the network of the run, apart from loopback. It is not reachable from outside. */
+/**
+ * The address of all components in the network of the run, in addition to loopback. The network has no connection to
+ * the outside.
+ */
 export const address = "10.253.0.1";
 
 const marker = "BENCH_CONTROL_INSIDE";

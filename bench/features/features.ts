@@ -1,4 +1,4 @@
-/** The features of which the cost is measured, each on a route of its own. */
+/** The features that are measured, each on a route of its own. */
 export type Feature = {
   /** The name of the feature, and of its Ingress and host. */
   readonly name: string;
