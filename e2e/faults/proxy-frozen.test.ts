@@ -9,7 +9,7 @@ import { prepareSignals, removeSignaller, signalPod } from "../support/signal.ts
 
 /** The longest time until the readiness probe of the chart fails and the nodes apply its result. */
 const limitMs = 9_000;
-/** After this time without a failure, new connections are considered to go to other proxies. */
+/** The time without a failure after which new connections are considered to reach only other proxies. */
 const quietMs = 4_000;
 /** The liveness probe would end the proxy about 25 s after it stopped. */
 const frozenMs = 20_000;

@@ -16,7 +16,10 @@ const placeholders: readonly (readonly [placeholder: RegExp, name: () => Promise
   [/^KIND$/, () => "ingresses"],
 ];
 
-/** Flags that are omitted: only a container that has restarted has a previous log, and a watch does not end. */
+/**
+ * Flags that are omitted when a command is run: only a restarted container has a previous log, and a watch does not
+ * end.
+ */
 const leftOut = new Set(["--previous", "--watch"]);
 
 /** Whether a command of kubectl changes nothing, and needs no objects or permissions of the reader. */

@@ -1,7 +1,7 @@
 /**
  * The echo backend, as a pod runs it until SIGTERM. It answers with the name of the pod on port 8080, and over TLS on
- * port 8443 if it has a certificate. There it answers a line `name?` instead of a request with its name and the
- * server name of the connection. Datagrams to port 8053 are returned with the name in front.
+ * port 8443 if it has a certificate. There, a line `name?` instead of a request is answered with the name of the pod
+ * and the server name of the connection. Datagrams to port 8053 are returned with the name in front.
  */
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
