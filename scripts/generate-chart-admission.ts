@@ -24,9 +24,9 @@ export const rulesOf = (definitions: Iterable<AnnotationDefinition<unknown>>): r
   );
 
 /**
- * A rule that accepts a value that was present before the update, because an object that is already invalid must stay
- * editable, and its finalizers removable. The message is that of the Event that the controller would write, without
- * the consequence.
+ * The rule for the value of an annotation. It accepts a value that was present before the update, because an object
+ * that is already invalid must stay editable, and its finalizers removable. The message is that of the Event that the
+ * controller would write, without the consequence.
  */
 function ruleOf(key: string, { pattern, noun, expected }: Form): Rule {
   const quoted = celString(key);

@@ -111,7 +111,7 @@ function writeLayout(
 
 /**
  * Makes the permissions of a tree independent of the umask: readable for all, and executable for all if executable
- * for the owner.
+ * for the owner. Folders with the sticky bit, such as /tmp, keep their permissions.
  */
 export function setModes(path: string): void {
   const stats = lstatSync(path);

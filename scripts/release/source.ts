@@ -23,7 +23,7 @@ export type ReleaseSource = {
 const semanticVersion =
   /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?$/;
 
-/** Validates a version that was passed in. */
+/** Validates the text of a version. */
 export function parseVersion(text: string | undefined): Result<string> {
   if (text === undefined || text === "")
     return problem("VERSION is not set, expected a version such as 1.2.3");

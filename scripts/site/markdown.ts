@@ -31,7 +31,7 @@ export function replaceLinks(markdown: string, replacement: (link: Link) => stri
   );
 }
 
-/** Applies a change to the page, except within code. */
+/** Applies a change to a page, except within code. */
 export const replaceText = (markdown: string, change: (text: string) => string): string =>
   outsideCode(markdown, code, change);
 

@@ -16,7 +16,10 @@ const certificateLimits = (seconds: number): readonly Limit[] => [
   { from: (14 * day) / seconds, colour: "green" },
 ];
 
-/** The board for operators on call: the proxies and what they serve, and expiring certificates and tokens. */
+/**
+ * The board for operators on call: the state of the proxies, the snapshots that they serve, and certificates that
+ * expire soon.
+ */
 export const fleetBoard: Board = {
   uid: "svc-gateway-fleet",
   title: "svc-gateway / Fleet",

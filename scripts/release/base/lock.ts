@@ -11,8 +11,8 @@ import {
 } from "./debian.ts";
 
 /**
- * The packages with everything that Node.js is linked to, root certificates and the release of the system, with the
- * location of their licence texts.
+ * The packages to pin, with their licences in SPDX syntax: the libraries that Node.js is linked to, root
+ * certificates, the release of the system, and the common licence texts.
  */
 const wanted: Readonly<Record<string, string>> = {
   "base-files": "GPL-2.0-or-later",

@@ -25,7 +25,7 @@ const taken: readonly RegExp[] = [
   /^(?:usr\/)?lib(?:64)?\/(?:[\w-]+\/)?(?:ld-|lib(?:c|m|dl|pthread|rt|resolv|nss_dns|nss_files|gcc_s|stdc\+\+)[.-])[\w.+-]*so[\w.]*$/,
   /^(?:etc\/(?:os-release|debian_version)|usr\/lib\/os-release)$/,
   /^usr\/share\/(?:doc\/[^/]+\/copyright|common-licenses\/[^/]+)$/,
-  // The documentation of a package can be in the folder of another one.
+  // The documentation folder of a package can be a link to that of another one.
   /^usr\/share\/doc\/[^/]+$/,
 ];
 
