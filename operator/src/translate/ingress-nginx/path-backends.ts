@@ -35,6 +35,6 @@ export function backendOfPath(
     (name ?? "").toLowerCase() === (host.kind === "any" ? "" : host.host);
   const paths =
     spec?.rules?.filter((rule) => isOfHost(rule.host)).flatMap(({ http }) => http?.paths ?? []) ?? [];
-  const exact = paths.find((one) => (one.path ?? "/") === written && one.pathType === pathType);
-  return read(exact?.backend ?? paths.find((one) => (one.path ?? "/") === written)?.backend);
+  const exact = paths.find((one) => (one.path || "/") === written && one.pathType === pathType);
+  return read(exact?.backend ?? paths.find((one) => (one.path || "/") === written)?.backend);
 }
