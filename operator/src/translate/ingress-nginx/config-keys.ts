@@ -127,7 +127,7 @@ const own: Readonly<Record<string, ConfigKey>> = {
   "add-headers": setting("addHeaders", reference),
   "proxy-set-headers": setting("proxySetHeaders", reference),
   "disable-access-log": setting("disableAccessLog", booleanForm),
-  "disable-http-access-log": setting("disableAccessLog", booleanForm),
+  "disable-http-access-log": setting("disableHttpAccessLog", booleanForm),
   "use-gzip": setting("useGzip", booleanForm),
   "enable-brotli": setting("enableBrotli", booleanForm),
   "gzip-level": setting("gzipLevel", integerForm({ min: 1, max: 9 })),

@@ -167,13 +167,14 @@ class ConfigReader {
 
   finish(): NginxConfig {
     const { keys, defaults } = this;
-    if (keys.useForwardedHeaders && keys.proxyRealIpCidr === undefined) {
-      const place = this.places.get("use-forwarded-headers");
+    const trusting = keys.useForwardedHeaders ? "use-forwarded-headers" : "enable-real-ip";
+    if ((keys.useForwardedHeaders || keys.enableRealIp) && keys.proxyRealIpCidr === undefined) {
+      const place = this.places.get(trusting);
       if (place !== undefined) {
         this.diagnostics.push(
           riskyConfig(
             place,
-            `use-forwarded-headers trusts ${keys.forwardedForHeader} of every peer, so clients can spoof their address; proxy-real-ip-cidr limits the trust to proxies`,
+            `${trusting} trusts ${keys.forwardedForHeader} of every peer, so clients can spoof their address; proxy-real-ip-cidr limits the trust to proxies`,
           ),
         );
       }

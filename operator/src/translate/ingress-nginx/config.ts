@@ -49,6 +49,7 @@ export type ConfigKeys = {
   readonly addHeaders: NamespacedName | undefined;
   readonly proxySetHeaders: NamespacedName | undefined;
   readonly disableAccessLog: boolean;
+  readonly disableHttpAccessLog: boolean;
   readonly useGzip: boolean;
   readonly enableBrotli: boolean;
   readonly gzipLevel: number;
@@ -126,6 +127,7 @@ export const builtInConfig: NginxConfig = {
     addHeaders: undefined,
     proxySetHeaders: undefined,
     disableAccessLog: false,
+    disableHttpAccessLog: false,
     useGzip: false,
     enableBrotli: false,
     gzipLevel: 1,

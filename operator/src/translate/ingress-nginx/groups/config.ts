@@ -6,6 +6,8 @@ export const config: Group = (_, { nginx }) => {
   const { features, keys } = nginx.config;
   return {
     features,
-    ...(keys.disableAccessLog && { route: (route) => ({ ...route, accessLog: false }) }),
+    ...((keys.disableAccessLog || keys.disableHttpAccessLog) && {
+      route: (route) => ({ ...route, accessLog: false }),
+    }),
   };
 };
