@@ -14,7 +14,7 @@ export class BodyMemory {
   }
 }
 
-/** The reason why a body could not be read completely; `no-memory` means that held bodies fill the memory of the worker. */
+/** The reason why a body was not read completely; `no-memory` means that held bodies fill the memory of the worker. */
 export type HoldFailure = BodyAbortReason | "no-memory";
 
 /**

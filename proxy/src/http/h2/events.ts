@@ -3,7 +3,8 @@ import type { RequestHead } from "../../message/message.ts";
 
 /**
  * The reason why the HTTP/2 front closed a connection or refused a request on its own, without the pipeline. The names
- * are values of the `limit` label of `svc_proxy_limits_reached_total`. Names that also exist for HTTP/1 have the same meaning there.
+ * are values of the `limit` label of `svc_proxy_limits_reached_total`. Names that also exist for HTTP/1 have the same
+ * meaning there.
  */
 export type Http2FrontEventReason =
   | "uri-too-long"
