@@ -111,7 +111,7 @@ describe("a token", () => {
     expect(createVerificationKeys(set, undefined).keys).to.deep.equal([]);
   });
 
-  /** Signs what a careful signer would not. */
+  /** Signs claims and headers that a careful signer would reject. */
   const signed = (header: object, claims: string): string => {
     const input = `${base64url({ alg: "EdDSA", kid: "ed", ...header })}.${Buffer.from(claims).toString("base64url")}`;
     return `${input}.${sign(null, Buffer.from(input), ed.private).toString("base64url")}`;

@@ -1,4 +1,4 @@
-/** Backends that fail in every way that a choice says. */
+/** Backends that fail in ways that are chosen for each request. */
 import { createServer as createHttp2Server, type Http2Session } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { once } from "node:events";

@@ -1,7 +1,8 @@
 /**
- * A process in which everything happens at once to one data plane: every filter, backends that fail in every way, clients of
- * HTTP, gRPC, TLS, TCP and UDP that leave, snapshots that change. Writes as JSON what is left when all of them have ended. Needs --expose-gc, as sessions end with
- * the collection of their objects. The same choices in each run; SEED=<integer> makes others.
+ * A process in which everything happens to one data plane simultaneously: every filter, backends that fail in every
+ * way, clients of HTTP, gRPC, TLS, TCP and UDP that leave, snapshots that change. Writes as JSON what is left when all
+ * of them have ended. Needs --expose-gc, because sessions end with the collection of their objects. Each run makes the
+ * same choices; SEED=<integer> makes others.
  */
 import { createHash } from "node:crypto";
 import { request, type IncomingMessage } from "node:http";

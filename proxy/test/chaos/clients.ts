@@ -1,10 +1,10 @@
-/** Clients that ask for all that there is, and leave when they like. */
+/** Clients that request everything that is served, and leave at any time. */
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, TLSSocket } from "node:tls";
 import type { Choices } from "./random.ts";
 
-/** Longest that a client waits; it leaves then, in one way or another. */
+/** The longest time that a client waits before it leaves, in one way or another. */
 const patienceMs = 250;
 
 export type Wishes = {

@@ -1,4 +1,4 @@
-/** Routes with every filter that there is, in generated combinations. */
+/** Routes with all filters, in generated combinations. */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import {
   endpointsKey,

@@ -128,7 +128,7 @@ const refused: Readonly<Record<string, (field: Field) => boolean>> = {
     name === "host" && !/^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/.test(value),
 };
 
-/** Fields that say how long the content is, or where it goes, in trailers. */
+/** Whether a later head, such as the trailers, has a Content-Length or Host. */
 const isLateFraming = (steps: readonly Step[]): boolean => {
   const heads = steps.filter((step) => step.kind === "head");
   return heads

@@ -127,7 +127,7 @@ const outcomeOf = (sent: Exchanged): Outcome => {
   };
 };
 
-/** Some turns of the event loop, in which Node finds out what has become of a session. */
+/** Waits at most 100 turns of the event loop, in which Node notices that a session has ended. */
 const settle = async (sent: Exchanged, peer: RawPeer): Promise<void> => {
   for (let turn = 0; turn < 100; turn++) {
     if ((sent.ended || sent.error !== undefined) && !peer.ended) return;
@@ -156,7 +156,10 @@ const play = async (codec: string, one: Script, change?: (bytes: Buffer) => Buff
   return outcome;
 };
 
-/** The native client takes the responses that nghttp2 takes, with the same fields, but for those of a list. */
+/**
+ * Expects that the native client accepts the responses that nghttp2 accepts, with the same fields. The exceptions are
+ * in a list.
+ */
 async function compare(): Promise<object> {
   const seen = { response: 0, open: 0, error: 0, stricter: 0 };
   await fc.assert(

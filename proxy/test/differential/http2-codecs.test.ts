@@ -105,7 +105,7 @@ const pseudo = fc.record({
   ),
 });
 
-/** Mostly what a correct client sends, with one or two things changed. */
+/** The fields of a correct client, usually with one or two changes. */
 const head: fc.Arbitrary<readonly Field[]> = fc
   .record({
     good: fc.constant<readonly Field[]>([

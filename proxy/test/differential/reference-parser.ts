@@ -21,7 +21,7 @@ export type ReadResult = {
 };
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Several blanks between the parts mean what one does (RFC 9112 3); what is passed on has one. */
+/** Several spaces between the parts are equivalent to one (RFC 9112 3); the proxy passes on one. */
 const requestLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([\x21-\x7e]+) +HTTP\/1\.([01])$/;
 /** Visible characters, spaces, tabs and obs-text (RFC 9110 5.5). */
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;

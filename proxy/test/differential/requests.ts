@@ -1,7 +1,7 @@
 /** Generated HTTP/1 requests as bytes: ordinary ones, and ones that two readers might understand differently. */
 import fc from "fast-check";
 
-/** The bytes of one request; `target` is what it asks for when it is understood as it was meant. */
+/** Returns the bytes of one request; `target` is its target when it is understood as intended. */
 export type GeneratedRequest = (target: string) => string;
 
 const ordinaryLine = (target: string): string => `POST ${target} HTTP/1.1`;
@@ -47,7 +47,7 @@ const visible = fc.string({
   unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
 });
 
-/** Field lines that say nothing about the framing when they are read rightly. */
+/** Field lines that do not affect the framing when they are parsed correctly. */
 const otherFields = fc.oneof(
   { weight: 60, arbitrary: visible.map((value) => `X-T: ${value}`) },
   { weight: 2, arbitrary: fc.string({ unit: byte, maxLength: 6 }).map((value) => `X-T: ${value}`) },
@@ -90,7 +90,7 @@ type Framing = { readonly fields: readonly string[]; readonly body: string };
 const content = fc.oneof(
   fc.constant(""),
   visible,
-  // What a reader that has lost count would take for a request.
+  // A body that a reader with wrong framing would take for a request.
   fc.constantFrom(
     "GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n",
     "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n",

@@ -2,8 +2,8 @@ import { startTcp } from "../integration/gateway.ts";
 import { readRequests, type ReadRequest } from "./reference-parser.ts";
 
 /**
- * A backend that reads what it gets by the strict parser and answers each request with `answer`, in full. What it cannot read
- * is added to `faults`.
+ * A backend that reads its input with the strict parser, and answers each request completely with the body that
+ * `answer` returns. Input that it cannot parse is added to `faults`.
  */
 export const startStrictBackend = (
   faults: string[],

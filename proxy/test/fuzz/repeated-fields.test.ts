@@ -37,7 +37,7 @@ type Asked = {
   readonly hidden: string[];
 };
 
-/** Lists come again, whole and but for one value, mostly those of the request before. */
+/** Chooses a request. Lists are repeated completely or except for one value, mostly those of the previous request. */
 function asked(choices: Choices, before: readonly Asked[]): Asked {
   const last = before.at(-1);
   if (last !== undefined && choices.chance(0.7)) {
@@ -49,7 +49,7 @@ function asked(choices: Choices, before: readonly Asked[]): Asked {
   }
   const fields: Record<string, string | string[]> = {};
   for (let count = choices.below(5); count > 0; count--) {
-    // What is never indexed keeps a whole list from being remembered.
+    // A field that is never indexed prevents the whole list from being remembered.
     const name = choices.chance(0.05) ? "authorization" : choices.one(names);
     const value = name === "te" ? "trailers" : choices.one(values);
     const isList = !single.has(name) && choices.chance(0.3);

@@ -1,6 +1,6 @@
 /**
  * A strict reader of HTTP/1 responses, written from RFC 9112 alone and sharing nothing with the proxy or with Node. It
- * says which responses a client may get for the bytes of an upstream that has then ended its side.
+ * returns the responses that a client may get for the bytes of an upstream that has then ended its side.
  */
 
 export type ReadResponse =
@@ -9,12 +9,12 @@ export type ReadResponse =
       readonly kind: "complete";
       readonly status: number;
       readonly body: string;
-      /** False where only the end of the connection ends it. */
+      /** False if only the end of the connection delimits the response. */
       readonly isDelimited: boolean;
       /** The offset in the bytes, including interim responses, at which the response ends. */
       readonly end: number;
     }
-  /** The head is right, what comes after it is broken or missing. */
+  /** The head is valid, but the rest is broken or missing. */
   | { readonly kind: "cut"; readonly status: number }
   | { readonly kind: "invalid" };
 

@@ -264,7 +264,7 @@ describe("readers of memory that is read into again", function () {
     );
   });
 
-  /** The first bytes of a text, in memory that goes on with something else. */
+  /** The first bytes of a text, in memory that contains stale bytes before and after them. */
   const viewOf = (bytes: Buffer, length: number): Buffer => {
     const memory = Buffer.alloc(bytes.length + 2 * stale.length, stale);
     bytes.copy(memory, stale.length, 0, length);

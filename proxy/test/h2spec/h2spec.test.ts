@@ -22,13 +22,13 @@ const knownDifferences = [
 /** A case whose answer comes later than that counts as failed, also when the machine was paused meanwhile. */
 const timeoutSeconds = 6;
 
-/** On a cleartext port, bytes that are no HTTP/2 preface are HTTP/1, and are answered as such. */
+/** On a cleartext port, bytes that are not an HTTP/2 preface are answered as HTTP/1. */
 const cleartextDifference = "http2/3.5 Sends invalid connection preface";
 
 /**
- * Fail or pass by chance. Frames on a stream that h2spec has ended come before or after the answer, which closes the stream:
- * before, they are refused as h2spec wants; after, they are the first and the third of the known differences.
- * That they are refused is tested in ../http/h2/front-malformed.test.ts.
+ * Cases that fail or pass by chance. Frames on a stream that h2spec has ended arrive before or after the response,
+ * which closes the stream. Before it, they are refused as h2spec expects (see ../http/h2/front-malformed.test.ts).
+ * After it, they are the first and the third of the known differences.
  */
 const eitherWay: readonly string[] = [
   "http2/5.1 half closed (remote): Sends a DATA frame",
@@ -36,8 +36,9 @@ const eitherWay: readonly string[] = [
 ];
 
 /**
- * The same of the node codec alone. An unsolicited acknowledgement of a PING makes the proxy send a PING, to see whether the connection is
- * open (docs/features/http2.md); h2spec takes the first PING frame for its answer, and this one may come before that.
+ * Cases that fail or pass by chance with the node codec only. An unsolicited acknowledgement of a PING makes the proxy
+ * send a PING to test whether the connection is open (docs/features/http2.md). h2spec takes the first PING frame that
+ * it receives for its answer, and this one can arrive first.
  */
 const eitherWayOfNode: readonly string[] = ["http2/6.7 Sends a PING frame with ACK"];
 

@@ -20,7 +20,7 @@ export async function hasGo(): Promise<boolean> {
 
 /**
  * Builds h2spec from the versions in go.mod, which Go does only once; the first time it downloads what go.sum names.
- * Resolves with the path of the program, or with what Go says where that is not possible.
+ * Resolves with the path of the program, or with the error of Go.
  */
 export async function buildH2spec(): Promise<Result<string>> {
   const program = join(cache, "h2spec");

@@ -3,7 +3,7 @@ import { KeptOctets } from "../../src/http1/kept-octets.ts";
 
 const octets = Buffer.from("Host: a.example\r\n\r\n");
 
-/** How many of so many heads of one length, none of which is the kept one, are worth keeping. */
+/** The number of heads worth keeping among `heads` heads of one length, all different from the one that is kept. */
 const worthOf = (kept: KeptOctets, heads: number): number =>
   Array.from({ length: heads }, () => kept.isWorthKeeping(100)).filter(Boolean).length;
 

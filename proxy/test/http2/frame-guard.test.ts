@@ -3,7 +3,7 @@ import { FrameGuard, type PeerFlood } from "../../src/http2/connection/frame-gua
 
 type Count = (guard: FrameGuard, nowMs: number) => PeerFlood | undefined;
 
-/** How often something may happen before it is a flood; undefined: more often than any limit. */
+/** How often something may happen before it counts as a flood; undefined if that exceeds every limit. */
 function limitOf(count: Count, guard = new FrameGuard({ asServer: true }), nowMs = 0): number | undefined {
   for (let times = 0; times < 20_000; times++) if (count(guard, nowMs) !== undefined) return times;
   return undefined;

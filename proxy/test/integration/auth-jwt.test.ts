@@ -168,7 +168,7 @@ describe("auth-jwt, through the whole data plane", () => {
       return `${text({ alg: "RS256" })}.${text(claims)}.${signature.toString("base64url")}`;
     };
 
-    /** Holds the checks of a namespace: two may go on for each check of another one, and all of them after `release`. */
+    /** Holds the checks of a namespace. Each check of another one lets two of them continue, `release` all of them. */
     function holdTurnsOf(namespace: string): { release(): void } {
       const held: (() => void)[] = [];
       let allowed = 0;
@@ -256,7 +256,7 @@ describe("auth-jwt, through the whole data plane", () => {
       claimToHeaders: [{ claim: "email", header: "X-Mail" }],
       payloadHeader: undefined,
     };
-    /** Another issuer, whose token comes in a header of its own. */
+    /** The rules for another issuer. Its token is in a separate header. */
     const device: TokenRules = {
       ...audience,
       keySet: "ns/device",

@@ -94,7 +94,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
     for (const one of closing.splice(0).toReversed()) await one.close();
   });
 
-  /** A backend that answers each request so; `requests` counts them. */
+  /** Starts a backend that answers each request with the steps of its index; `requests` counts the requests. */
   const start = async (
     protocol: "http1" | "http2",
     stepsOf: (index: number) => readonly Step[],

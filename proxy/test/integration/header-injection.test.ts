@@ -16,7 +16,7 @@ import { exchange as exchangeOf } from "../filters/support.ts";
 import { exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 import { Fields } from "../../src/message/fields.ts";
 
-/** Pieces of which texts are made that would begin a field of their own, or end the message, if they got through. */
+/** Texts with pieces that would begin another field, or end the message, if they were passed on. */
 const hostileText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(
@@ -39,7 +39,7 @@ const hostileText = fc.string({
   maxLength: 12,
 });
 
-/** The names of the fields of a message head, in lower case; a line that is no field is kept as it is. */
+/** The names of the fields of a message head, in lower case; a line without a colon is kept whole. */
 const fieldNames = (head: string): readonly string[] =>
   head
     .split("\r\n\r\n", 1)

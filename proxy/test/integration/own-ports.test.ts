@@ -26,7 +26,7 @@ const ownPorts = (host: string, port: number): Resource =>
 
 describe("Ports of the gateway itself", () => {
   const closing: { close(): unknown }[] = [];
-  /** A server in the place of an admin port: nothing may ever connect to it. */
+  /** The port of a server that replaces an admin port. No connection to it may ever be made. */
   let adminPort: number;
   let connections: number;
 

@@ -6,7 +6,7 @@ import { describeHttp2Codecs } from "../http2-codecs.ts";
 import { eventually, exchange, startGateway } from "./gateway.ts";
 
 const host = "a.example";
-/** More than the connections to one endpoint, of which each has one stream at a time here. */
+/** More than the connections to one endpoint, each of which has one stream at a time here. */
 const requests = 20;
 
 describeHttp2Codecs("endpoints that are removed", () => {

@@ -44,7 +44,7 @@ describe("UdpSessions", () => {
     readonly endpoints: readonly UpstreamEndpoint[];
     dropped(reason: string): number;
     active(): number;
-    /** Sessions that had to make place. */
+    /** The number of sessions that were evicted. */
     ended(): number;
   } => {
     const metrics = createProxyMetrics();

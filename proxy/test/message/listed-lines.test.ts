@@ -22,7 +22,7 @@ function gathered(list: readonly string[] | readonly HpackField[], last = new Re
   return lines.finish(last);
 }
 
-/** A list with one Cookie in the place of the first. */
+/** The list with all Cookie fields joined at the place of the first. */
 function withOneCookie(list: readonly string[]): string[] {
   const joined: string[] = [];
   for (let i = 0; i < list.length; i += 2) {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { memoByName } from "../../src/message/name-memo.ts";
 
-/** A memo of upper-case names, and for how many names it had to work. */
+/** A memo of upper-case names, and the number of names that it computed. */
 function countingMemo(): { readonly upper: (name: string) => string; readonly computed: () => number } {
   let computed = 0;
   const upper = memoByName((name) => {

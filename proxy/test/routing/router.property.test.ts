@@ -81,7 +81,7 @@ const query: fc.Arbitrary<RouteQuery> = fc.record({
     .map((pairs) => Fields.of(pairs.flat())),
 });
 
-/** The routing rules read one after the other, without any index. */
+/** The winner by the routing rules, read sequentially without any index. */
 function obviousWinner(hosts: readonly HostCase[], request: RouteQuery): string | undefined {
   const covering = hosts
     .filter((host) => covers(host, request.host))

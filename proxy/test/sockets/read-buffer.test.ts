@@ -3,7 +3,7 @@ import { type Piece, ReadBuffer, sharedReadBytes } from "../../src/sockets/read-
 
 const kibibyte = 1024;
 
-/** The memory of the next read, as a socket asks for it. */
+/** The memory of the next read, requested as a socket does. */
 const nextOf = (memory: ReadBuffer): Buffer => {
   const { buffer } = memory.onread(() => true);
   return (typeof buffer === "function" ? buffer() : buffer) as Buffer;
@@ -22,7 +22,7 @@ function pieceOf(memory: ReadBuffer, buffer: Buffer, length: number): Piece {
   return piece;
 }
 
-/** Reads `length` bytes, as a socket would, and says what became of them. */
+/** Reads `length` bytes as a socket would. Returns the memory of the read, and whether the receiver owns the piece. */
 function read(
   memory: ReadBuffer,
   length: number,

@@ -83,7 +83,7 @@ type Joined = {
 describeSocketLayers("a tunnel", () => {
   const { accept } = transportBench();
 
-  /** A client and an upstream, joined by what the proxy would accept and open. */
+  /** A client and an upstream, joined by the two sockets that the proxy would accept and open. */
   async function join({ responseMemory = new ResponseMemory(), head = none } = {}): Promise<Joined> {
     const accepted = await accept();
     const memory = new ReadBuffer();

@@ -73,7 +73,7 @@ const definition: PackageDefinition = loadSync(fileURLToPath(new URL("otlp.proto
 });
 const service = definition[serviceName] as ServiceClientConstructor["service"];
 
-/** A collector that takes OTLP over HTTP with protobuf; `answer` replaces its answer, and `success` is what it says there. */
+/** A collector of OTLP over HTTP with protobuf. `answer` replaces its handler; `success` is its usual response. */
 export async function startHttpCollector(answer?: RequestListener, success: object = {}): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let headers: IncomingHttpHeaders = {};

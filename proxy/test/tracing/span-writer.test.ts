@@ -11,7 +11,7 @@ const hex = (digits: number): fc.Arbitrary<string> =>
     .array(fc.constantFrom(..."0123456789abcdef"), { minLength: digits, maxLength: digits })
     .map((all) => all.join(""));
 
-/** Longer than a length of one byte can say, at times, and of characters of every size. */
+/** Texts of characters of every size. Some are longer than a length of one byte can express. */
 const text = fc.oneof(fc.string({ unit: "grapheme", maxLength: 300 }), fc.string({ maxLength: 1024 }));
 const time = fc.integer({ min: 0, max: 4e9 * 1000 * 16 }).map((sixteenths) => sixteenths / 16);
 const attribute = fc.oneof(

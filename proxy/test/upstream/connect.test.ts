@@ -31,11 +31,11 @@ const at = (host: string, port: number): UpstreamEndpoint => ({ host, port, addr
 /** Below the ports that systems choose, so that nothing else has it by chance. */
 const ownPort = 20_000 + (process.pid % 10_000);
 
-/** Gives the near ends of connections to this port the same port, which the system chooses by itself now and then. */
+/** Makes connections to this port also start from it, a choice that the system itself occasionally makes. */
 function connectFrom(port: number): () => void {
   const { connect } = Socket.prototype;
   Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
-    // Node.js hands the arguments on as one list, or as they are.
+    // Node.js passes the arguments on as one list, or unchanged.
     const [options] = args.flat() as [{ port: number; localPort?: number }];
     if (options.port === port) options.localPort = port;
     return Reflect.apply(connect, this, args) as Socket;

@@ -6,8 +6,8 @@ import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
 export type Fault = {
   readonly worker: number;
   /**
-   * `loop` never ends, `wait` waits for what never comes, `block` cannot be ended for three seconds, `report-read` is none: it
-   * announces that the worker reads a part of an update.
+   * `loop` never ends, `wait` waits indefinitely, and `block` cannot be ended for three seconds. `report-read` is not a
+   * fault: it announces that the worker reads a part of an update.
    */
   readonly fault: "throw" | "exit-at-stage" | "exit-at-commit" | "report-read" | "loop" | "wait" | "block";
 };

@@ -1,6 +1,6 @@
 /**
- * A process with `WORKERS` workers, for a test that limits its descriptors, whose backend on loopback has the port `BACKEND`.
- * Writes its port and its warnings as a line, and ends with its input.
+ * A process with `WORKERS` workers, for a test that limits its descriptors. The backend has the port `BACKEND` on
+ * loopback. Writes its port and its warnings as a line, and ends with its input.
  */
 import { once } from "node:events";
 import { withWorkers } from "./support.ts";

@@ -16,7 +16,7 @@ type Started = {
 
 /** A client that has sent a request. Its connection stays open until the test or the proxy ends it. */
 class Asking {
-  /** The status of the response, `closed` without one; undefined: neither has come. */
+  /** The status of the response, or `closed` if the connection ended without one; undefined until then. */
   outcome: string | undefined = undefined;
   readonly socket: Socket;
 

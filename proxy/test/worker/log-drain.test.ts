@@ -28,7 +28,7 @@ function slowOutput() {
     output,
     waiting,
     block: (next: boolean) => (isBlocked = next),
-    /** Writes what is waiting now, as an output does: what its memory holds at that time. */
+    /** Writes the waiting lines like an output: with the content that their memory has at this time. */
     writeAll(): string {
       for (const { lines, onWritten } of waiting.splice(0)) {
         written += Buffer.from(lines).toString();

@@ -28,7 +28,7 @@ function ringOf(bytes: number) {
 
 const program = new URL("./log-writer-thread.ts", import.meta.url);
 
-/** A thread that writes lines, and what it reports at its end. */
+/** Starts a thread that writes lines. At its end it reports the number of dropped ones. */
 function writerThread(plan: WriterPlan, onWake: (when: LogWake) => void) {
   const thread = new Worker(program, { workerData: plan });
   const report = Promise.withResolvers<{ readonly dropped: number }>();

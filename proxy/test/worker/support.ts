@@ -22,13 +22,13 @@ export type Rig = {
   readonly port: number;
   /** Serves these paths of `a.example`. */
   update(paths: readonly string[], features?: RouteFeatures): Promise<boolean>;
-  /** Resolves when the worker has the fault; `reported` when it announces what it does. */
+  /** Resolves once the worker has the fault; `reported` resolves once the worker announces its effect. */
   fault(fault: Fault): Promise<{ readonly reported: Promise<unknown> }>;
-  /** A route for this path of `a.example`, with what it needs. */
+  /** The resources of a route for this path of `a.example`. */
   resources(path: string): readonly Resource[];
-  /** Endpoint sets that no route uses, more than a message to a worker holds. */
+  /** Endpoint sets that no route uses, too many for one message to a worker. */
   readonly fill: readonly Resource[];
-  /** Status of a request on a connection of its own. */
+  /** Sends a request on a new connection, and returns the status. */
   ask(path: string): Promise<number>;
   /** The value of a metric line that begins with the text. */
   metric(prefix: string): Promise<number>;
@@ -37,7 +37,7 @@ export type Rig = {
 const program = new URL("./faulty-worker.ts", import.meta.url);
 
 export type RigOptions = Pick<SupervisorOptions, "hangLimits" | "onStuck"> & {
-  /** The port of a backend on loopback; absent: one of this process. */
+  /** The port of a backend on loopback; if absent, a backend is started in this process. */
   readonly backendPort?: number;
 };
 

@@ -241,7 +241,7 @@ describeHttp2Codecs("gRPC through front and upstream client", () => {
 
   it("a gRPC stream is not buffered for a slow receiver, in either direction", async () => {
     const size = 4_000_000;
-    /** Writes as fast as backpressure allows; counts what a side has taken so far. */
+    /** Writes as fast as backpressure allows. The returned function counts the bytes written so far. */
     const pump = (stream: ClientHttp2Stream | ServerHttp2Stream, done: () => void): (() => number) => {
       let sent = 0;
       const write = (): void => {

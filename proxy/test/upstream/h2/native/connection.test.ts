@@ -74,7 +74,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
     });
     afterEach(() => idle.close());
 
-    /** The time is up for every connection that was there before; this shows it for one. */
+    /** Resolves once a new connection has timed out, and with it every connection that existed before. */
     const timeIsUp = async (): Promise<void> => {
       const sent = exchange(client, idle.port);
       const other = await idle.accept();

@@ -37,7 +37,7 @@ describe("hostile servers and the native HTTP/2 upstream client", () => {
   });
 
   let questions = 0;
-  /** The client has read everything, and the connection goes on. */
+  /** Resolves once the client has read everything and answered a PING, which shows that the connection is open. */
   const isAlive = async (): Promise<void> => {
     const question = String(++questions).padStart(8, "!");
     peer.send(ping(question));
