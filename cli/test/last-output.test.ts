@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { lastOutput } from "../src/last-output.ts";
 
 describe("lastOutput", () => {
-  /** An output whose reader takes what is written when `take` is called. */
+  /** An output that accepts one write each time that `take` is called. */
   function openOutput(): { readonly output: Writable; take(): void } {
     const waiting: (() => void)[] = [];
     const output = new Writable({ write: (_chunk, _encoding, onTaken) => void waiting.push(onTaken) });

@@ -48,7 +48,7 @@ export function runProgram(argv: readonly string[], options?: ProgramOptions): P
   });
 }
 
-/** Runs a command line that ends by itself, without a process around it. */
+/** Runs a command line that ends on its own, without a separate process. */
 export async function runInside(
   argv: readonly string[],
   { env = {}, input = [] }: Pick<ProgramOptions, "env"> & { readonly input?: readonly string[] } = {},

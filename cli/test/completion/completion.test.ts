@@ -8,7 +8,7 @@ import { runInside } from "../support.ts";
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
-/** Words of a command line, of which the last is completed, and what is offered. */
+/** The words of a command line, the last of which is completed, and the completions that are offered. */
 type Case = readonly [words: readonly string[], offered: readonly string[]];
 
 const common: readonly Case[] = [

@@ -1,6 +1,6 @@
 /**
- * A program for the page: the texts whose contrast with what is behind them is less than 4.5 to 1 (WCAG 2.2, 1.4.3). It is a
- * text since the project knows no types of the DOM.
+ * A program for the page that returns the texts with a contrast of less than 4.5 to 1 with their background (WCAG 2.2,
+ * 1.4.3). It is a string, because the project has no types of the DOM.
  */
 export const faintTexts = `(() => {
   const channels = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);

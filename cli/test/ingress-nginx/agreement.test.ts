@@ -1,6 +1,7 @@
 /**
- * Migrated manifests answer requests as the unchanged ones did: what `explain` says about each request of the corpus is compared
- * before and after. Where it differs, agreement.yaml says how, and the report of the migration must name the setting.
+ * Tests that migrated manifests answer requests as the unchanged ones did, by comparing the output of `explain` for
+ * each request of the corpus. agreement.yaml lists the differences, and the report of the migration must name a setting
+ * that can cause each of them.
  */
 import { expect } from "chai";
 import { answerRequest, type Answer } from "../../src/explain/answer.ts";

@@ -18,7 +18,10 @@ export type Aspects = Readonly<Record<string, string>>;
 /** The aspects that differ in one case, by request, each with its value before and after the migration. */
 export type CaseDifferences = Readonly<Record<string, Aspects>>;
 
-/** Settings of which one must be reported when an aspect differs; the first entry decides whose beginning the aspect has. */
+/**
+ * Settings of which one must be reported when an aspect differs, by the beginning of the name of the aspect. The first
+ * entry that matches decides.
+ */
 const causes: readonly (readonly [string, RegExp])[] = [
   [
     "answer",
@@ -44,7 +47,7 @@ const causes: readonly (readonly [string, RegExp])[] = [
 /** The aspects that differ, each as `before -> after`. */
 export function compareAspects(before: Aspects, after: Aspects): Aspects {
   const isOther = before["answer"] !== after["answer"];
-  // What another answer brings along need not be said.
+  // Differences that result from another answer are omitted.
   const names = isOther ? ["answer"] : new Set([...Object.keys(before), ...Object.keys(after)]);
   return Object.fromEntries(
     [...names].flatMap((name) => {
@@ -57,7 +60,10 @@ export function compareAspects(before: Aspects, after: Aspects): Aspects {
 /** Texts that the report contains for every path, so that they explain little. */
 const ofAllPaths = [/^Paths are compared as clients write them/, /^Bodies are measured after/];
 
-/** The settings that a report names for the Ingresses of a namespace because they are not the same afterwards, and what it asks for. */
+/**
+ * The settings of the Ingresses of a namespace that are not the same after a migration according to its report, and the
+ * tasks that the report lists.
+ */
 export const changedSettings = (
   { rows, todo }: Pick<MigrationReport, "rows" | "todo">,
   namespace?: string,
@@ -76,7 +82,7 @@ export const changedSettings = (
 
 type ChangedSetting = {
   readonly setting: string;
-  /** Whether it only says what holds for the paths of each Ingress. */
+  /** Whether the report has only texts for it that apply to the paths of every Ingress. */
   readonly isOfAllPaths: boolean;
 };
 
@@ -105,7 +111,10 @@ export type ComparedCase = {
   readonly settings: readonly ChangedSetting[];
 };
 
-/** The differences are those of a section of agreement.yaml, which `make golden` writes, and the report names a setting for each. */
+/**
+ * Expects that the differences equal those in a section of agreement.yaml, which `make golden` writes, and that the
+ * report names a setting for each.
+ */
 export function expectAgreement(section: string, compared: readonly ComparedCase[]): void {
   const found = Object.fromEntries(
     compared.flatMap(({ key, differences }) =>

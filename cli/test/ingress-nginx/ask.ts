@@ -22,12 +22,12 @@ export type Answer = {
   readonly seen?: { readonly path: string; readonly fields: Fields };
 };
 
-/** Sends it as often as it says; each answer must be as expected. */
+/** Sends a request `times` times; each answer must be as expected. */
 export async function expectAnswers(ports: Ports, wanted: CorpusRequest): Promise<void> {
   compareAnswers(await sendAll(ports, wanted), wanted);
 }
 
-/** The answers to a request, which is sent as often as it says. */
+/** Sends a request `times` times, once if absent, and returns the answers. */
 export async function sendAll(ports: Ports, wanted: CorpusRequest): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (let sent = 0; sent < (wanted.times ?? 1); sent++) answers.push(await send(ports, wanted));
@@ -71,7 +71,7 @@ export function send(ports: Ports, wanted: CorpusRequest): Promise<Answer> {
   return sendHttp(ports, method, target, wanted);
 }
 
-/** The path goes out as it is written, which `URL` would change. */
+/** Sends the path unchanged; `URL` would normalise it. */
 async function sendHttp(
   { httpPort, httpsPort }: Ports,
   method: string,

@@ -23,7 +23,7 @@ export const placeBackends = (one: CorpusCase): readonly object[] => [
   ...[...issueSecrets(one)].map(([name, stringData]) => tlsSecret(one.name, name, stringData)),
 ];
 
-/** Starts what the paths of the case lead to. */
+/** Starts the Services that the paths of a case refer to. */
 export async function startBackends(one: CorpusCase): Promise<CaseBackends> {
   const started: Listening[] = [];
   const objects: object[] = [];

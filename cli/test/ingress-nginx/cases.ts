@@ -10,16 +10,16 @@ import { pemOf } from "./client-identities.ts";
 
 /**
  * `corpus`: one gateway serves all cases, each in the namespace of its name. `documentation`: the examples of ingress-nginx's
- * documentation as they are, so that cases have hosts in common; what has no namespace is applied to that of its case.
+ * documentation, unchanged, so that cases share hosts. Objects without a namespace are applied to that of their case.
  */
 type CorpusFolder = "corpus" | "documentation";
 
 /** By name of the field: its value, a regular expression between slashes, or null if it must be absent. */
 export type ExpectedFields = Readonly<Record<string, string | null>>;
 
-/** One request, and what is expected of its answer: what is not named may be anything. */
+/** One request, and the expectations of its answer. Properties that are absent are not compared. */
 export type CorpusRequest = {
-  /** Method and URL; in place of a method also `WEBSOCKET` and `GRPC`. */
+  /** Method and URL. `WEBSOCKET` and `GRPC` can replace the method. */
   readonly request: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** `name:password` of Basic authentication. */

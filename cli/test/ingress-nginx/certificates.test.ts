@@ -14,7 +14,7 @@ const secret = (name: string, names: readonly string[], namespace = "shop"): obj
   };
 };
 
-/** The names of the certificate that a server name is shown; undefined: the handshake fails. */
+/** The names of the certificate that is shown for a server name; undefined if the handshake fails. */
 const shown = ({ answer }: Explained, host: string): readonly string[] | undefined =>
   answer(`https://${host}/`).tls?.certificates[0]?.names;
 

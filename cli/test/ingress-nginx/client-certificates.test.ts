@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
 import { explainIngresses, type Explained, type IngressCase } from "./explained.ts";
 
-/** Two Ingresses of one namespace and one of another share a host; the first asks for client certificates. */
+/** Two Ingresses of one namespace and one of another share a host; the first requests client certificates. */
 const sharing = (secret: string, more: IngressCase = {}): readonly IngressCase[] => [
   { annotations: { "auth-tls-secret": secret }, paths: ["Prefix /"], ...more },
   { name: "same", paths: ["Prefix /same"] },

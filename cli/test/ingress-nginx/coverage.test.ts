@@ -1,4 +1,4 @@
-/** No row of docs/reference/ingress-nginx-annotations.md says more than requests have shown. */
+/** Tests that requests have shown everything that docs/reference/ingress-nginx-annotations.md states. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { annotationGroups } from "@svc-gateway/operator/translate/ingress-nginx/annotations/index.ts";
 import { expect } from "chai";
@@ -17,7 +17,7 @@ const programs: string = ["./", "nginx/"]
   })
   .join("\n");
 
-/** The objects of all cases that ask for an answer. */
+/** The cases that send requests, as text. */
 const asked: string = JSON.stringify(
   [...readRules().flatMap(({ cases }) => cases), ...readCorpus(), ...readCorpus("documentation")].filter(
     ({ requests }) => requests.length > 0,

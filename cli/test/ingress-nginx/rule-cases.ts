@@ -20,9 +20,9 @@ type RuleIngress = {
   readonly host?: string;
   /** `Prefix /a`, `/a` of the type ImplementationSpecific; `-> other` names another Service than `app`, `:81` another port. */
   readonly paths?: readonly string[];
-  /** In place of `host` and `paths`: the paths by host. */
+  /** The paths by host, instead of `host` and `paths`. */
   readonly rules?: Readonly<Record<string, readonly string[]>>;
-  /** `true`: the host with a certificate for it. Otherwise as it is. */
+  /** The `tls` of the Ingress. `true`: the host with a certificate for it. */
   readonly tls?: true | readonly object[];
   readonly defaultBackend?: string;
 };

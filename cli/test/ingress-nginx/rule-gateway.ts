@@ -69,8 +69,8 @@ export const flagsOf = (file: RuleFile | undefined): readonly string[] => [
 type Served = { readonly text: string; readonly flags: readonly string[] };
 
 /**
- * Starts what the cases need, and resolves when they are served. The files have the same settings. `rewrite`: what is served instead
- * of the manifests as they are.
+ * Starts the Services that the cases need, and resolves once the cases are served. The files have the same settings.
+ * `rewrite` returns the manifests and flags that are used instead of the written ones.
  */
 export async function serveRules(
   files: readonly RuleFile[],

@@ -11,8 +11,8 @@ import { clusterObjects, nginxFlags } from "./cluster.ts";
 import { migrateText, ownClasses } from "./migrated.ts";
 
 /**
- * Runs the body with a gateway that serves all cases with backends of their own. `target`: what the manifests are migrated to, which are
- * then served without a flag of ingress-nginx; undefined: they are unchanged.
+ * Runs the body with a gateway that serves all cases with their own backends. The manifests are first migrated to
+ * `target`, and then served without a flag of ingress-nginx; if it is undefined, they are served unchanged.
  */
 export async function withCorpus(
   corpus: readonly CorpusCase[],
@@ -40,7 +40,7 @@ export async function withCorpus(
   }
 }
 
-/** Fields that are others in each answer, that only say how it was sent, or that name the Service once more. */
+/** Fields that differ in each answer, that only describe its transfer, or that repeat the name of the Service. */
 const volatile = new Set([
   "date",
   "connection",

@@ -43,7 +43,7 @@ function challenge(host: string, port: number, pathType: string): readonly objec
   ];
 }
 
-/** Annotations of the parent, what it answers, and how the solver's path is written. */
+/** The host and annotations of the parent, the status that it answers, and the path type of the solver. */
 const parents = [
   ["secure.example.com", { "ssl-redirect": "true" }, 308, "Exact"],
   ["moved.example.com", { "redirect-hostname": "www.example.com" }, 302, "ImplementationSpecific"],

@@ -59,8 +59,8 @@ function panelOf(title: string): {
 }
 
 /**
- * The series of a panel, whose query is sent as Grafana does with "All" chosen, once further failures show in it: the first
- * one begins a series, whose rate is 0.
+ * The series of a panel after further failures. The query is sent as Grafana does with "All" chosen. The first failure
+ * begins a series with a rate of 0, so requests are sent until a series has a higher rate.
  */
 async function shownAfterMore(
   port: number,

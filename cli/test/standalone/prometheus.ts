@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
 export type Prometheus = {
-  /** Throws with what Prometheus says of a query that it rejects. */
+  /** Returns the result of a query. Throws with the message of Prometheus if that rejects the query. */
   ask(query: string): Promise<readonly Sample[]>;
 };
 

@@ -1,4 +1,4 @@
-/** Settings of the ConfigMap of ingress-nginx that are no defaults of annotations, as its template writes them. */
+/** Settings of the ConfigMap of ingress-nginx that are not defaults of annotations, as its template writes them. */
 import { list } from "./list.ts";
 
 /** The keys with their values, and the fields of the ConfigMaps that `add-headers` and `proxy-set-headers` name. */

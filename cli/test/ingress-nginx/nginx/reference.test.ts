@@ -20,7 +20,7 @@ const secretFiles = (shown: readonly Shown[]): Readonly<Record<string, string>> 
     ),
   );
 
-/** A certificate with its key, authorities, or users, whose names may be the keys. */
+/** The file for a Secret: a certificate with its key, authorities, or users. The names of users can be its keys. */
 function fileOf(data: Readonly<Record<string, string>>): string {
   if (data["tls.crt"] !== undefined) return `${data["tls.crt"]}${data["tls.key"]}`;
   const users = Object.entries(data).map(([name, hash]) => `${name}:${hash}\n`);

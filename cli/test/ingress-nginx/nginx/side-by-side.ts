@@ -1,4 +1,4 @@
-/** The same Ingresses behind nginx and behind this gateway, for what is not seen in an answer alone. */
+/** Serves the same Ingresses by nginx and by this gateway, for effects that a single answer does not show. */
 import { withGateway } from "../../standalone/gateway.ts";
 import type { Ports } from "../ask.ts";
 import type { CorpusObject } from "../cases.ts";

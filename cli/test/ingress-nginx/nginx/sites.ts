@@ -126,8 +126,8 @@ export function locationsOf({ host, ingresses }: Site): readonly Location[] {
       },
     );
   });
-  // Of equal paths, that of no rule is the last here. In ingress-nginx it hides an exact path `/` beside regular
-  // expressions.
+  // Of equal paths, that of no rule is the last here. In ingress-nginx it hides an exact path `/` on hosts with regex
+  // paths.
   const isRest = ({ service }: Location): number => Number(service === undefined);
   return all.sort(
     (a, b) =>
