@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { accepted, problemsOf, warningsOf } from "./expect.ts";
 import { ours } from "./manifests.ts";
 
-/** A valid spec; specs that must be accepted too, by what they show; and specs that must be refused, by the problem. */
+/** A valid spec, further specs that must be accepted, by their subject, and invalid specs, by their problem. */
 type Cases = {
   readonly full: object;
   readonly accepts: { readonly [what: string]: object };

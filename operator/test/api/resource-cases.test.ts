@@ -7,7 +7,7 @@ import { hostileSpecs } from "./hostile-specs.ts";
 import { ours } from "./manifests.ts";
 import { casesOf, resourceCases, show, withField } from "./resource-cases/index.ts";
 
-/** The paths of a schema, lists and open objects with what is in them taken as one. */
+/** The paths of the fields in a schema. A list or an open object counts as one field, with its content. */
 function pathsOf(schema: Schema | undefined, path = ""): readonly string[] {
   const properties = schema?.properties;
   if (properties === undefined) return path === "" ? [] : [path];

@@ -17,7 +17,7 @@ type Issued = { readonly chainPem: string; readonly keyPem: string };
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256" } as const;
 
-/** A certificate of its own making, whose name says nothing. */
+/** Issues a self-signed certificate with this name as its subject. */
 async function issue(notAfterMs = Date.UTC(2100, 0, 1), name = host): Promise<Issued> {
   const { publicKey, privateKey } = await webcrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
   const subject = commonName(name);

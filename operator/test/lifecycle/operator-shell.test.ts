@@ -13,7 +13,7 @@ const pod = (name: string, label: string = "a"): object => ({
   metadata: { name, namespace: "svc-system", labels: { label } },
 });
 
-/** Starts an operator that follows pods and collects what it hears. */
+/** Starts an operator that watches pods, and records the events that it receives. */
 async function start(cluster: FakeCluster, onEvent: (text: string) => void = () => {}) {
   const client = await createApiClient(cluster.config);
   const heard: string[] = [];

@@ -23,7 +23,7 @@ const secret = (namespace: string): KubeObject =>
 
 type Sent = { readonly path: string; readonly body: { readonly data: { readonly key: string } } };
 
-/** A reconciler, and what it has sent to an API server that answers with this status. */
+/** A reconciler, and the requests that it has sent to an API server that answers with this status. */
 function harness(status = 201) {
   const sent: Sent[] = [];
   const call = (path: string, options: { readonly body: Sent["body"] }) => {

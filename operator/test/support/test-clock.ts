@@ -2,11 +2,11 @@ import type { Clock } from "@svc-gateway/common/time/clock.ts";
 
 /** A clock that moves only on request. */
 export type TestClock = Clock & {
-  /** Moves on, running what is due in order and what follows from it. */
+  /** Advances the time, and runs the timers that become due in order, with the work that results from them. */
   advance(ms: number): Promise<void>;
 };
 
-/** Lets everything run that waits for no timer and no peer. */
+/** Runs all work that does not wait for a timer or a peer. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function createTestClock(): TestClock {

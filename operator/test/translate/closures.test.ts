@@ -84,7 +84,10 @@ const standIn = (kind: AttachingKind, ...targets: readonly ClosedTarget[]): Kube
     problems: ["spec: Required value"],
   });
 
-/** The names of everything that is open: hosts by their first letter, `tcp`, `udp`, and the endpoints of the Service by port. */
+/**
+ * The names of everything that is open: hosts by their first letter, `tcp`, `udp`, and the endpoints of the Service by
+ * port.
+ */
 function openIn({ scopes, routing }: Translation): readonly string[] {
   const hosts = routing.hosts.flatMap(({ host, value }) =>
     (value as HostRoutes).routes.some(({ features }) => features?.["ext-auth"] === undefined)

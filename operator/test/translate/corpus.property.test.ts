@@ -19,7 +19,7 @@ const removal = ({ apiVersion, kind, metadata: { namespace, name } }: KubeObject
 
 const addition = (object: KubeObject): WorldChange => ({ type: "apply", object });
 
-/** An object that says the same as before, under another identity, as a resync of the API server brings it. */
+/** Applies an equal copy of an object, as a resync of the API server does. */
 const again = (object: KubeObject): WorldChange => addition(structuredClone(object));
 
 describe("the translation of every golden case", function () {

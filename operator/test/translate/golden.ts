@@ -249,7 +249,7 @@ function renderResources(resources: readonly Resource[]): Record<string, unknown
 const inOrder = ({ type, key, value }: Decoded): Decoded =>
   ({ type, key, value: resourceSchemas[type].parse(value) }) as Decoded;
 
-/** Certificates are shown by what they say instead of their PEM text, and by the first digits of their ids. */
+/** Renders a value, with certificates by their contents instead of their PEM, and by the first digits of their ids. */
 function renderValue({ type, value }: Decoded): unknown {
   if (type === "clientcert") return describeClientCerts(value);
   if (type === "route")

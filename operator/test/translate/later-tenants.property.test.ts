@@ -27,7 +27,7 @@ function foreign(value: unknown, key = ""): unknown {
 const oldest = "2000-01-01T00:00:00Z";
 const youngest = "2099-01-01T00:00:00Z";
 
-/** An object that does not say how old it is would be the youngest of all. */
+/** Gives objects without a creation time the oldest one; they would otherwise be the youngest. */
 const dated = (object: KubeObject): KubeObject => ({
   ...object,
   metadata: { creationTimestamp: oldest, ...object.metadata },

@@ -138,7 +138,7 @@ const passwordHash = "$2y$04$7jehzFjm1aqaNTXehpQTOegNTraQa8ld1mWj1IeZJNOdHvoXf3B
 /** The names of the objects that findings may be about: the resource, and its user. */
 const reportable: ReadonlySet<string> = new Set(["one", "user", "edge"]);
 
-/** Translates a world with a resource of a kind and its users; without a kind, with neither. Checks all findings. */
+/** Translates a world in which a resource of a kind is used, or without one if it is undefined. Checks all findings. */
 export function translateResource(kind: KindName | undefined, spec?: object): Translation {
   const objects = [...surroundings(kind), ...(kind === undefined ? [] : [named(ours(kind, spec), "one")])];
   const valid = objects.map((object): KubeObject => {

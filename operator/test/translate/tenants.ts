@@ -102,7 +102,7 @@ export const ingressesOf = (
     { maxLength: 3, selector: ({ metadata }) => metadata.name },
   );
 
-/** A certificate for any host; what it names is another matter. */
+/** A certificate that the tests use for every host, whichever names it contains. */
 export const certificateData = parseAllDocuments(
   readFileSync(new URL("ingress-with-tls-ecdsa-and-rsa.in.yaml", testdata), "utf8"),
 )

@@ -125,7 +125,7 @@ describe("translate: properties", () => {
   });
 });
 
-/** Puts any JSON in the place of one part of an object, apart from what identifies it. */
+/** Replaces one part of an object, except those that identify it, with any JSON. */
 function breakSomewhere(object: KubeObject): fc.Arbitrary<KubeObject> {
   const parts = partsOf(object).filter(
     (path) => !["apiVersion", "kind", "metadata"].includes(path.join(".")),
@@ -154,7 +154,7 @@ const nameOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.n
 const readManifests = (text: string): KubeObject[] =>
   parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
 
-/** Whole objects of which some part will be broken; the Ingress `beside` names them. */
+/** Valid objects, parts of which the test breaks. The Ingress `beside` refers to them. */
 const victimManifests = `
 apiVersion: networking.k8s.io/v1
 kind: Ingress

@@ -8,7 +8,7 @@ const rethrow = (error: unknown): void => {
   throw error;
 };
 
-/** A queue whose work ends when the test says so. */
+/** A queue whose work ends when the test finishes it. */
 function setUp(options: Partial<WorkQueueOptions> = {}) {
   const clock = createTestClock();
   const abort = new AbortController();

@@ -66,7 +66,7 @@ export function bootstrapBytes(
   });
 }
 
-/** Calls Bootstrap with a well-formed request, in which the test replaces what it likes. */
+/** Calls Bootstrap with a well-formed request, in which the test can replace any field. */
 export async function bootstrap(
   port: number,
   trustPem: string,
@@ -93,7 +93,7 @@ export type RawStream = {
   /** Answers the latest snapshot. */
   ack(): void;
   nack(detail: string): void;
-  /** Stops or goes on taking messages off the connection. */
+  /** Stops reading messages from the connection until `resume`. */
   pause(): void;
   resume(): void;
   halfClose(): void;

@@ -55,7 +55,7 @@ export class StreamBench {
     this.controller.server.cache.publish([[shared, snapshotOf(states)]]);
   }
 
-  /** An open stream that has had its first message. */
+  /** Opens a stream, and resolves once it has received its first message. */
   async subscribed(nodeId: string, shown = this.identity, scope = sharedScope()): Promise<RawStream> {
     const stream = this.open(shown);
     stream.send(subscribe(nodeId, scope));

@@ -11,7 +11,7 @@ spec: { controllerName: svc-labs.dev/gateway-controller }
 `;
 const build = buildOf(classYaml);
 
-/** The fields of definitions, as the test says. */
+/** Fields of definitions that the test controls. */
 function fakeFields() {
   const listeners = new Set<() => void>();
   const state = { isKnown: false, lacks: new Set<string>() };

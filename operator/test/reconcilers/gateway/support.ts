@@ -20,7 +20,7 @@ export const vips = {
   serviceType: "LoadBalancer",
 } as const;
 
-/** Reads the addresses of Gateways, where the nodes have these and the API server has refused nothing but that. */
+/** A reader of the addresses of Gateways, with these addresses of nodes and these refusals by the API server. */
 export const addressesOf = (
   nodes: readonly string[] = [],
   refusals: ReadonlyMap<string, string> = new Map(),
@@ -53,7 +53,7 @@ export function objectsOf(yaml: string): readonly KubeObject[] {
   });
 }
 
-/** The status that a reconciler makes of one that is there; undefined when it writes none. */
+/** The status that a reconciler writes when `status` exists; undefined if it writes none. */
 export async function statusAfter(
   reconciler: Reconciler,
   build: Build,

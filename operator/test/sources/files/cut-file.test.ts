@@ -5,7 +5,7 @@ import type { FolderState } from "../../../src/sources/files/folder-state.ts";
 import { settleTimes } from "../../../src/sources/files/settling.ts";
 import { configMap, createTestFolder, failingLog, problemsOf, valuesOf, type TestFolder } from "./folder.ts";
 
-/** No file that may be cut is taken as it is within a test. */
+/** Times so long that a file that may be cut is not read within a test. */
 const forEver = { ...settleTimes, cutQuietMs: 600_000, maxCutMs: 600_000 };
 
 describe("a file that is written in place", () => {

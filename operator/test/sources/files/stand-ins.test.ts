@@ -17,7 +17,7 @@ const policy = (name: string, gateway: string, protocol: string): string =>
 const good = policy("{name: auth}", "one", "HTTP");
 const broken = policy("{name: auth}", "two", "HTPP");
 
-/** The SvcExternalAuths of a state: `name: state, what is closed`. */
+/** The SvcExternalAuths of a folder: `name: state`, then the kinds and names of the targets that are closed. */
 const authsOf = ({ objects }: FolderState): readonly string[] =>
   [...objects.values()]
     .filter(({ object }) => object.kind === "SvcExternalAuth")

@@ -9,7 +9,7 @@ export type FakeApiServer = {
   close(): Promise<void>;
 };
 
-/** An HTTP server in the place of the API server; `answer` gets every request. */
+/** An HTTP server that replaces the API server; `answer` handles every request. */
 export async function startFakeApiServer(
   answer: (request: IncomingMessage, response: ServerResponse, url: URL) => void,
 ): Promise<FakeApiServer> {

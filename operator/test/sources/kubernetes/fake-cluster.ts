@@ -27,7 +27,7 @@ export type FakeCluster = {
   get(collection: string, name: string): Stored | undefined;
   list(collection: string): readonly Stored[];
   remove(collection: string, name: string): void;
-  /** Answers a request in the place of the store; undefined lets it pass. */
+  /** Answers a request instead of the store; undefined passes the request to the store. */
   intercept: (request: IncomingMessage, url: URL) => { status: number; body: object | string } | undefined;
   /** Cuts every open watch. */
   cutWatches(): void;

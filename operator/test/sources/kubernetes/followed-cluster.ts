@@ -18,7 +18,7 @@ export const ingressKind: InstalledKind = {
 };
 export const secretKind: InstalledKind = { kind: "Secret", apiVersion: "v1", path: secrets };
 
-/** Follows these kinds of a fake cluster, and notes what the source says. */
+/** Follows these kinds of a fake cluster, and records the callbacks of the source. */
 export async function follow(
   cluster: FakeCluster,
   kinds: readonly InstalledKind[],

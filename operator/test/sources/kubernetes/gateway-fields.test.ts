@@ -42,7 +42,7 @@ describe("the fields of the Gateway API", () => {
   });
   afterEach(() => end.abort());
 
-  /** Follows what the answers say in their turn, the last one for good. */
+  /** Follows the fields in the answers, which are given in order; the last one is repeated. */
   function follow(...answers: readonly (object | number)[]): GatewayFields {
     const client = createFakeClient(() => answers[Math.min(reads++, answers.length - 1)] ?? 500);
     return followGatewayFields({

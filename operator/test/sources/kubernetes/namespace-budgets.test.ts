@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { createNamespaceBudgets, weigh } from "../../../src/sources/kubernetes/namespace-budgets.ts";
 import { createManualClock } from "../../../../common/test/time/manual-clock.ts";
 
-/** Budgets, and what a store that follows them holds. */
+/** Budgets, and the objects that a store which follows them holds. */
 function setUp(maxBytes: number) {
   const clock = createManualClock();
   const held = new Set<string>();

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../../src/api/object.ts";
 import { runReflector } from "../../../src/sources/kubernetes/reflector.ts";
 import { ingress, sendJson, startFakeApiServer, type FakeApiServer } from "./fake-api-server.ts";
 
-/** Runs a reflector against a scripted server and collects what it says. */
+/** Runs a reflector against a scripted server, and records its reports. */
 function record(server: FakeApiServer) {
   const said: string[] = [];
   const objects: KubeObject[] = [];

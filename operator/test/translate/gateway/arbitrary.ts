@@ -230,7 +230,7 @@ const shop = (apiVersion: string, kind: string, name: string, rest: object): Wor
   object: { apiVersion, kind, metadata: { name, namespace: "shop" }, ...rest } as KubeObject,
 });
 
-/** A world that edits begin with, because few of them would ever put together what a route needs to be served. */
+/** The world with which edits begin, because random edits would rarely assemble all that a served route requires. */
 export const start: readonly WorldChange[] = [
   {
     type: "apply",

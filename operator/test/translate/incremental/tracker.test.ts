@@ -22,7 +22,7 @@ const apply = (world: World, ...objects: readonly KubeObject[]): World =>
     objects.map((object) => ({ type: "apply", object })),
   );
 
-/** Each Ingress asks for the Service of its own name, and `b` for a permission as well. */
+/** A tracker in which each Ingress looks up the Service of its own name, and `b` also a permission. */
 const setUp = () => {
   const computed: string[] = [];
   const track = createTracker({

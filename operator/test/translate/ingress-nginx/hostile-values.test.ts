@@ -28,13 +28,13 @@ const withGuests = (guests: readonly KubeObject[]): Translation =>
 const guestsWith = (value: string): readonly KubeObject[] =>
   [...nginxAnnotations.keys()].map((name) => guestOf(name, value));
 
-/** The place in one list is no property of a route: regular expressions of guests come before or after. */
+/** The route without its place among the regular expressions of the host, which those of guests can change. */
 function withoutTier(route: Route): Omit<Route, "tier"> {
   const { tier: _, ...rest } = route;
   return rest;
 }
 
-/** All that clients of the owner's hosts notice, besides the paths that guests have there. */
+/** Everything that clients of the owner's hosts can observe, except the paths of guests on these hosts. */
 const servedForOwner = ({ routing, diagnostics, scopes }: Translation): unknown => ({
   hosts: routing.hosts.flatMap(({ host, ports, value }) =>
     host.host === sharedHost || host.host === "owner.example"
@@ -69,7 +69,7 @@ const strangeHostsOfOwner = ({ routing }: Translation): readonly string[] =>
       : [],
   );
 
-/** The guests, one by one, that change what the owner has; all together are tried first. */
+/** The names of the guests that affect the owner. Tries all of them together first, and then each one. */
 function harmful(guests: readonly KubeObject[], together: Translation, alone: unknown): readonly string[] {
   const isHarmless = (translation: Translation): boolean =>
     JSON.stringify(servedForOwner(translation)) === JSON.stringify(alone) &&

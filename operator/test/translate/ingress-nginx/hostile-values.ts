@@ -27,7 +27,7 @@ export const settings: TranslateSettings = {
 
 const mebibyte = 1024 * 1024;
 
-/** By what they try. */
+/** Hostile values, by the attack that they attempt. */
 export const hostileValues: Readonly<Record<string, string>> = {
   "a line break": "a\nX-Evil: 1",
   "a line break after a word that many annotations accept": "true\nX-Evil: 1",

@@ -19,7 +19,7 @@ export type FakeCluster = {
   refuse(path: string, status: number): void;
 };
 
-/** An API server that keeps what is applied, and watches that have always seen it all. */
+/** An API server that stores applied objects, and watches that are always up to date. */
 export function createFakeCluster(present: Readonly<Record<string, object>> = {}): FakeCluster {
   const objects = new Map(Object.entries(present) as [string, Stored][]);
   const refused = new Map<string, number>();
