@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { AnswerLimit } from "../../src/worker/answer-limit.ts";
 
-/** The number of times that the limit reads the wait of the thread before it expires. `waits` repeats its last entry. */
+/** The number of times that the limit reads the wait of the thread before it expires. The last of `waits` repeats. */
 async function askedUntilExpiry(limitMs: number, waits: readonly (number | undefined)[]): Promise<number> {
   let asked = 0;
   await new Promise<void>((resolve) => {
