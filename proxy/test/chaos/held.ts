@@ -20,7 +20,10 @@ function owners(prototype: object, method: string): ReadonlySet<object> {
 const sumOf = (objects: Iterable<object>, field: string): number =>
   [...objects].reduce((sum, object) => sum + Number(Reflect.get(object, field)), 0);
 
-/** To be called before the first data plane is made. `turns`: checks of tokens that may run at a time, in each of them. */
+/**
+ * Must be called before the first data plane is created. `turns` is the number of token checks that each of them may
+ * run simultaneously.
+ */
 export function watchHeld(turns: number): () => Readonly<Record<string, number>> {
   const exchanges = owners(ActiveExchanges.prototype, "add");
   const places = owners(FairPlaces.prototype, "take");

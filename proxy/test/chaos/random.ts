@@ -6,7 +6,7 @@ export class Choices {
     this.state = seed | 0;
   }
 
-  /** From 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, excluding 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     const { state } = this;

@@ -123,7 +123,7 @@ describe("the rate-limit filter, by address", () => {
 });
 
 describe("the rate-limit filter, on several routes", () => {
-  /** Asks as a request of a route does. */
+  /** Returns a function that reports whether a request of a client passes the filter of a route. */
   const on = (store: RateStore, namespace: string, name: string) => {
     const filter = rateLimitFilter(
       { requestsPerSecond: 0.001, burst: 0 },

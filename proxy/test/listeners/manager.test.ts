@@ -26,7 +26,7 @@ const certificates = tlsPort(["exact", "a.example", [certificate]]);
 describe("the listener manager", () => {
   afterEach(stopManagers);
 
-  /** Takes a port away from the listeners. */
+  /** Occupies a port, so that listeners cannot bind it. */
   const occupy = (): Promise<Server & { readonly port: number }> =>
     new Promise((resolve) => {
       const server = createServer();

@@ -6,7 +6,7 @@ import { createShareMemory, keysPerShare } from "../../src/shared/share-memory.t
 import type { ShareOwner } from "../../src/shared/share-directory.ts";
 import { milliseconds, ShareTable } from "../../src/shared/share-table.ts";
 
-/** Gives a key a time, as its user does. */
+/** Sets the expiry of a key, as the user of the table does. */
 function keep(table: ShareTable, owner: ShareOwner, key: string, nowMs: number, untilMs: number): void {
   const at = table.find(owner, key, nowMs);
   expect(table.replace(at, Atomics.load(table.words, at), untilMs)).to.equal(true);

@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 const headerLength = 5;
-/** Long enough that the other side mostly reads each record by itself; nothing depends on it that it does. */
+/** Long enough that the other side usually reads each record separately, on which nothing depends. */
 const gapMs = 5;
 
-/** Relays a client's TLS records one by one, like clients that write each message by itself (RFC 8446 5.1). */
+/** Relays a client's TLS records one by one, like clients that write each message separately (RFC 8446 5.1). */
 export async function startRecordRelay(port: number): Promise<{ readonly port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((client) => {

@@ -36,11 +36,11 @@ const transportTo = (url: string) =>
   createGrpcTransport({ endpoint: new URL(url), method, headers: {}, caBundle: undefined });
 
 const taken = { spans: 0, why: "" };
-/** For calls that are answered, and for those that are not. */
+/** The time limits of calls that are answered, and of calls that are not. */
 const timeoutMs = 60_000;
 const hardlyMs = 100;
 
-/** A path to a collector that can lose all that is sent on it, without a word to either end. */
+/** A path to a collector that can lose everything that is sent on it, without notifying either end. */
 type Path = {
   readonly url: string;
   readonly sockets: readonly Socket[];

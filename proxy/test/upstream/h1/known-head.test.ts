@@ -12,7 +12,7 @@ const parsed = (text: string): ParsedResponseHead => {
   return result.value;
 };
 
-/** After each of these heads was parsed. */
+/** A KnownHead after each of these heads was parsed. */
 function after(...heads: readonly string[]): KnownHead {
   const known = new KnownHead();
   for (const each of heads) known.note(each + body, each.length);
