@@ -82,7 +82,7 @@ type ServiceBackend = {
   };
 };
 
-/** As much of an object as is read here. */
+/** The parts of an object that are read here. */
 export type CorpusObject = {
   readonly kind: string;
   readonly metadata: {

@@ -11,7 +11,7 @@ export type IngressCase = {
   readonly namespace?: string;
   /** The day of January on which it was created; the place in the list when absent. */
   readonly day?: number;
-  /** Without the prefix of ingress-nginx. */
+  /** The annotations, without the prefix of ingress-nginx. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Paths of one host, or of several: `Prefix /a`, of the type ImplementationSpecific without a word before it. */
   readonly host?: string;

@@ -3,7 +3,7 @@ import { explainIngresses, type IngressCase } from "./explained.ts";
 
 const regex = { "use-regex": "true" };
 
-/** For each request the route that takes it, as `name:rule.path`, or its status. */
+/** Expects for each request the route that serves it, as `name:rule.path`, or the status. */
 async function expectRoutes(
   cases: readonly IngressCase[],
   expected: Readonly<Record<string, string | number>>,

@@ -13,7 +13,7 @@ import { readFolder } from "../../src/translate-folder.ts";
 export const nowMs = Date.UTC(2026, 0);
 const controllerName = "svc-labs.dev/gateway-controller";
 
-/** As the chart installs them. */
+/** The classes as the chart installs them. */
 export const ownClasses: readonly object[] = [
   {
     apiVersion: "networking.k8s.io/v1",

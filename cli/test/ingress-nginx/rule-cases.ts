@@ -14,7 +14,7 @@ type RuleIngress = {
   /** `i` and the place in the list, when absent. */
   readonly name?: string;
   readonly namespace?: string;
-  /** Without the prefix of ingress-nginx. */
+  /** The annotations, without the prefix of ingress-nginx. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** The host of the case when absent; `*` for a rule without host. */
   readonly host?: string;

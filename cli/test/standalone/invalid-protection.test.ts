@@ -12,16 +12,16 @@ const tls = "gateway.networking.k8s.io/v1";
 type Case = {
   /** The kind of the invalid object, its fault, and how it is attached. */
   readonly name: string;
-  /** Text, where it is not even YAML. */
+  /** The invalid object, as text if it is not valid YAML. */
   readonly broken: object | string;
   /** Filters of the HTTPRoute, annotations of the Ingress. */
   readonly filters?: readonly object[];
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Served all the same, because the object does not name it. */
+  /** True if the path is served nevertheless, because the object does not refer to it. */
   readonly isOpen?: true;
 };
 
-/** Is replaced by the namespace of a case. */
+/** The placeholder for the namespace of a case. */
 const here = "NAMESPACE";
 
 const extension = (kind: string, name = "p"): readonly object[] => [
