@@ -22,7 +22,7 @@ function setUp() {
   return { lines: log.lines, clock, ...createDiagnosticLog({ log, clock }) };
 }
 
-/** As short as they can be read. */
+/** The level, message and reason of each line. */
 const summaries = (lines: readonly LogLine[]): readonly string[] =>
   lines.map(({ level, fields, message }) => `${level} ${message} ${String(fields["reason"])}`);
 

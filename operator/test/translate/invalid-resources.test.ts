@@ -28,7 +28,7 @@ const invalid: { readonly [K in Exclude<StandInKind, "BackendTLSPolicy">]: reado
   ],
 };
 
-/** As of a controller in a cluster, which runs dedicated proxies. */
+/** The settings of a controller in a cluster, which runs dedicated proxies. */
 const settings: TranslateSettings = {
   ...defaultTranslateSettings,
   gatewayVips: { namespace: "svc-system", selector: { app: "proxy" }, serviceType: "LoadBalancer" },

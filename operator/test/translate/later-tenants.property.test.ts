@@ -108,7 +108,7 @@ function resourceView(resource: Resource): readonly (readonly [string, unknown])
   }
 }
 
-/** Without endpoints that no route leads to: those are in the snapshot only while all proxies have the same one. */
+/** Removes endpoints that no route uses, because they are in the snapshot only while all proxies have the same one. */
 function usedOnly(seen: Seen): Seen {
   const text = JSON.stringify(Object.entries(seen).filter(([key]) => /^(?:route|l4)\|/.test(key)));
   return Object.fromEntries(

@@ -50,7 +50,7 @@ export class StreamBench {
     return openRawStream(this.controller.ports.streamPort, this.trust, shown);
   }
 
-  /** Gives the shared proxies a snapshot with these endpoint sets. */
+  /** Publishes a snapshot with these endpoint sets for the shared proxies. */
   publish(states: Readonly<Record<string, number>>): void {
     this.controller.server.cache.publish([[shared, snapshotOf(states)]]);
   }
@@ -72,7 +72,7 @@ export class StreamBench {
   }
 }
 
-/** In a describe block: a bench that each of its tests starts. */
+/** Creates the bench of a describe block. Each test must start it. */
 export function streamBench(): StreamBench {
   afterEach(async () => {
     closeClients();

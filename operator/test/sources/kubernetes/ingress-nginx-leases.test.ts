@@ -41,7 +41,7 @@ describe("the Leases of ingress-nginx", () => {
 
   const follow = (namespaces?: readonly string[], log: Logger = silentLogger): IngressNginxLeases =>
     followIngressNginxLeases({ client, namespaces, log, signal: end.signal, clock });
-  /** As the API server writes it, relative to the clock of the test. */
+  /** A time relative to the clock of the test, in the format of the API server. */
   const at = (ms: number): string => new Date(clock.nowMs() + ms).toISOString().replace("Z", "000Z");
   const held = (renewTime: string): Spec => ({ holderIdentity: "pod-0", renewTime });
   const edge = "edge/ingress-nginx-leader";

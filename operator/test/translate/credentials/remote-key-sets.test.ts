@@ -18,7 +18,7 @@ const ref = (namespace: string, name: string, day: number): KeySetRef => ({
 
 const publicKey = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
 
-/** With key names of so many characters in all. */
+/** A fetched key set whose key ids have `length` characters in total. */
 function fetchedOf(length: number): FetchedKeySet {
   const read = readKeySet({
     keys: Array.from({ length: length / 1000 }, (_, index) => ({
