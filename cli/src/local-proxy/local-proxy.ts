@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { localPortOf } from "@svc-gateway/common/settings/ports.ts";
 import { formatBackend, type ProxyRule } from "@svc-gateway/common/settings/proxy-rule.ts";
 import type { StandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { describeReadError } from "@svc-gateway/operator/sources/files/read-error.ts";
 import { readKeyPair } from "@svc-gateway/operator/translate/certificates/tls-secret.ts";
@@ -38,7 +39,7 @@ export const manifestsOf = (settings: StandaloneSettings): string =>
     hasBackendCa: settings.proxyCa !== undefined,
   });
 
-/** Creates the folder. Fails with one sentence when a file or folder cannot be used. */
+/** Creates the folder. Fails with one sentence, and leaves no folder, when a file or folder cannot be used. */
 export async function prepareLocalProxy(
   settings: StandaloneSettings,
   env: Readonly<Record<string, string | undefined>>,
@@ -57,15 +58,11 @@ export async function prepareLocalProxy(
   const caFolder = settings.localCaDir ?? defaultCaFolder(env);
   const authority = cert === undefined ? await openLocalCa(caFolder, Date.now()) : undefined;
   if (authority?.ok === false) return authority;
-  const folder = await mkdtemp(join(tmpdir(), "svc-gateway-proxy-"));
   const names = [...new Set(rules.map(({ host }) => host))];
-  const stop = authority === undefined ? undefined : await keepCertificate(folder, authority.value, names);
-  if (cert !== undefined && key !== undefined) {
-    await symlink(resolve(cert), join(folder, certificateFile));
-    await symlink(resolve(key), join(folder, keyFile));
-  }
-  if (proxyCa !== undefined) await symlink(resolve(proxyCa), join(folder, backendCaFile));
-  await writeWhole(join(folder, "proxy.yaml"), manifestsOf(settings), 0o600);
+  const signing = authority && { authority: authority.value, caFolder, names };
+  const created = await createFolder(settings, signing);
+  if (!created.ok) return created;
+  const { folder, stop } = created.value;
   return ok({
     folder,
     lines: [
@@ -82,25 +79,90 @@ export async function prepareLocalProxy(
   });
 }
 
-/** Writes a certificate, and a new one before it expires. Returns a function that stops this. */
+/** What signs the certificate, and for which names. */
+type Signing = {
+  readonly authority: KeyPair;
+  readonly caFolder: string;
+  readonly names: readonly string[];
+};
+
+type CreatedFolder = {
+  readonly folder: string;
+  /** Stops the renewal of the certificate; undefined if it is that of the user. */
+  readonly stop: (() => void) | undefined;
+};
+
+/** Creates the folder with its files. `signing` is undefined if the certificate is that of the user. */
+async function createFolder(
+  settings: StandaloneSettings,
+  signing: Signing | undefined,
+): Promise<Result<CreatedFolder, string>> {
+  const parent = tmpdir();
+  let folder: string;
+  try {
+    folder = await mkdtemp(join(parent, "svc-gateway-proxy-"));
+  } catch (error) {
+    return fail(`no folder for the files of --proxy can be created in ${parent}: ${textOf(error)}`);
+  }
+  try {
+    await writeFiles(folder, settings);
+    const kept = signing === undefined ? ok(undefined) : await keepCertificate(folder, signing);
+    if (kept.ok) return ok({ folder, stop: kept.value });
+    await removeFailed(folder);
+    return kept;
+  } catch (error) {
+    await removeFailed(folder);
+    return fail(`the files of --proxy cannot be written to ${folder}: ${textOf(error)}`);
+  }
+}
+
+/** Removes a folder that cannot be served, if possible: the reason why it cannot is the one that is reported. */
+const removeFailed = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true }).catch(() => undefined);
+
+/** Writes the manifests, and links the PEM files of the user, so that replaced ones are followed. */
+async function writeFiles(folder: string, settings: StandaloneSettings): Promise<void> {
+  const { cert, key, proxyCa } = settings;
+  if (cert !== undefined && key !== undefined) {
+    await symlink(resolve(cert), join(folder, certificateFile));
+    await symlink(resolve(key), join(folder, keyFile));
+  }
+  if (proxyCa !== undefined) await symlink(resolve(proxyCa), join(folder, backendCaFile));
+  await writeWhole(join(folder, "proxy.yaml"), manifestsOf(settings), 0o600);
+}
+
+/**
+ * Writes a certificate, and a new one before it expires. Returns a function that stops this. Fails with a sentence if
+ * the authority cannot sign; rejects if the first certificate cannot be written.
+ */
 async function keepCertificate(
   folder: string,
-  authority: KeyPair,
-  names: readonly string[],
-): Promise<() => void> {
+  { authority, caFolder, names }: Signing,
+): Promise<Result<() => void, string>> {
   let issuedMs = 0;
-  const issue = async (): Promise<void> => {
-    const { certificatePem, keyPem } = await issueCertificate(authority, names, Date.now());
+  const issue = (): Promise<KeyPair> => issueCertificate(authority, names, Date.now());
+  const write = async ({ certificatePem, keyPem }: KeyPair): Promise<void> => {
     await writeWhole(join(folder, keyFile), keyPem, 0o600);
     await writeWhole(join(folder, certificateFile), certificatePem, 0o600);
     issuedMs = Date.now();
   };
-  await issue();
+  let first: KeyPair;
+  try {
+    first = await issue();
+  } catch (error) {
+    return fail(
+      `the local CA in ${caFolder} cannot sign a certificate, expected an EC key (P-256) in ca.key: ${textOf(error)}`,
+    );
+  }
+  await write(first);
   const timer = setInterval(() => {
     // The disk can be full temporarily; the next check tries again.
-    if (Date.now() - issuedMs > certificateMs / 2) issue().catch(() => undefined);
+    if (Date.now() - issuedMs > certificateMs / 2)
+      issue()
+        .then(write)
+        .catch(() => undefined);
   }, renewalCheckMs).unref();
-  return () => clearInterval(timer);
+  return ok(() => clearInterval(timer));
 }
 
 const problemOfFile = async (path: string): Promise<string | undefined> => {

@@ -1,12 +1,14 @@
 import { expect } from "chai";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { get } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { readStandaloneSettings } from "@svc-gateway/common/settings/settings.ts";
 import { createExampleCertificates } from "../../../scripts/quickstart/certificates.ts";
 import { certificateMs, issueCertificate, openLocalCa } from "../../src/local-proxy/local-ca.ts";
@@ -117,6 +119,60 @@ describe("serve standalone --proxy", () => {
     await remove();
     expect(await readdir(served).catch(() => "removed")).to.equal("removed");
     expect(await readFile(cert, "utf8"), "the user's own file stays").to.equal("other");
+  });
+
+  describe("without a usable folder", () => {
+    const before = process.env["TMPDIR"];
+    afterEach(() => {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    });
+    /** Prepares a local proxy with this folder for temporary files. Returns the reason of the failure. */
+    const failureIn = async (temporary: string, ...flags: readonly string[]): Promise<string> => {
+      process.env["TMPDIR"] = temporary;
+      const rule = ["--proxy", "app.local=localhost:3000", "--local-ca-dir", join(folder, "ca")];
+      const prepared = await prepareLocalProxy(settingsOf(...rule, ...flags), {});
+      return prepared.ok ? "" : prepared.error;
+    };
+
+    it("a local proxy fails with one sentence if there is no folder for temporary files", async () => {
+      const missing = join(folder, "missing");
+      expect(await failureIn(missing)).to.match(
+        new RegExp(`^no folder for the files of --proxy can be created in ${missing}: ENOENT`),
+      );
+    });
+
+    it("a local proxy whose CA has a key that cannot sign fails with one sentence and leaves no folder", async () => {
+      const [ca, temporary] = [join(folder, "ca"), join(folder, "tmp")];
+      await Promise.all([mkdir(ca), mkdir(temporary)]);
+      await promisify(execFile)("openssl", [
+        ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650", "-subj", "/CN=own CA"],
+        ...["-keyout", join(ca, "ca.key"), "-out", join(ca, "ca.crt")],
+      ]);
+      const failure = await failureIn(temporary);
+      expect(await readdir(temporary)).to.deep.equal([]);
+      expect(failure).to.match(
+        new RegExp(
+          `^the local CA in ${ca} cannot sign a certificate, expected an EC key \\(P-256\\) in ca\\.key: `,
+        ),
+      );
+    });
+
+    it("a local proxy whose manifests cannot be written fails with one sentence and leaves no folder", async () => {
+      const [cert, key] = [join(folder, "my.crt"), join(folder, "my.key")];
+      const { certificatePem, keyPem } = await createExampleCertificates(["app.local"]);
+      await Promise.all([writeFile(cert, certificatePem), writeFile(key, keyPem)]);
+      // The links fit into the longest path of Linux, 4,095 bytes, and the manifests do not.
+      let temporary = folder;
+      while (temporary.length < 4060) {
+        const left = 4060 - temporary.length - 1;
+        temporary = join(temporary, "d".repeat(left > 250 ? 200 : left));
+      }
+      await mkdir(temporary, { recursive: true });
+      const failure = await failureIn(temporary, "--cert", cert, "--key", key);
+      expect(await readdir(temporary)).to.deep.equal([]);
+      expect(failure).to.match(/^the files of --proxy cannot be written to .*: ENAMETOOLONG/);
+    });
   });
 
   it("a local proxy whose port is taken ends with one sentence, and names no address before it", async () => {
