@@ -15,7 +15,10 @@ export type IdentityKeeper = {
   current(): ProxyIdentity | undefined;
   /** Calls back with each new certificate; the returned function unsubscribes. */
   subscribe(listener: (identity: ProxyIdentity) => void): () => void;
-  /** Requests another certificate, at most once a minute; called when controllers seem to reject the current one. */
+  /**
+   * Requests another certificate, at most once a minute and not after a permanent rejection; called when controllers seem
+   * to reject the current one.
+   */
   renewSoon(): void;
   start(): void;
   stop(): void;
@@ -51,6 +54,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
   let failures = 0;
   let lastAttemptMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
+  let isRejected = false;
   let cancelTimer = (): void => {};
   let cancelGauge = (): void => {};
 
@@ -86,6 +90,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     failures += 1;
     metrics.bootstraps.with({ result: "failure" }).inc();
     if (isPermanent) {
+      isRejected = true;
       cancelTimer();
       return onRejected(message);
     }
@@ -113,6 +118,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
     current,
     subscribe: listeners.subscribe,
     renewSoon() {
+      if (isRejected) return;
       // The absolute value, because a clock that was set back must not delay the renewal.
       if (Math.abs(clock.nowMs() - lastAttemptMs) >= leastRenewalGapMs) plan(0);
     },

@@ -107,6 +107,17 @@ describe("the keeper of the proxy's certificate", () => {
     expect(rejections).to.deep.equal(["wire version"]);
   });
 
+  it("a doubted certificate is not renewed after controllers that speak another wire version have rejected its renewal", async () => {
+    await start();
+    answer = () => fail({ message: "wire version", isPermanent: true });
+    await clock.advance(12 * hourMs);
+    await clock.advance(hourMs);
+    keeper.renewSoon();
+    await clock.advance(hourMs);
+    expect(requests).to.equal(2);
+    expect(rejections).to.deep.equal(["wire version"]);
+  });
+
   it("a doubted certificate is renewed early, but at most once a minute", async () => {
     await start();
     keeper.renewSoon();
