@@ -47,10 +47,21 @@ const problemsOf = (
 ): readonly StatusProblem[] =>
   types.flatMap((type) => {
     const found = conditions.find((condition) => condition.type === type);
-    if (found?.status === "True") return [];
-    const why =
-      found === undefined
-        ? `${type}: no controller has reported it yet`
-        : `${type} is ${found.status ?? "Unknown"} (${found.reason ?? ""}): ${found.message ?? ""}`;
-    return [error(formatRef(refOf(object)), why)];
+    const why = problemOf(type, found, object.metadata.generation);
+    return why === undefined ? [] : [error(formatRef(refOf(object)), why)];
   });
+
+/** Returns why a condition does not state that the present generation of its object is served; undefined if it does. */
+function problemOf(
+  type: string,
+  found: Condition | undefined,
+  generation: number | undefined,
+): string | undefined {
+  if (found === undefined) return `${type}: no controller has reported it yet`;
+  const { status = "Unknown", reason = "", message = "", observedGeneration } = found;
+  // The generation counts for True only: controllers write the one before it while proxies still apply an object.
+  if (status !== "True") return `${type} is ${status} (${reason}): ${message}`;
+  if (observedGeneration === undefined || generation === undefined || observedGeneration >= generation)
+    return undefined;
+  return `${type} is True for generation ${observedGeneration}, expected generation ${generation}: no controller has processed the last change yet`;
+}

@@ -204,6 +204,32 @@ describe("the command status", () => {
     expect(code).to.equal(1);
   });
 
+  it("a condition that is true for an older generation of its object is an error, and one for the present generation is none", async () => {
+    const programmed = (observedGeneration: number) => ({
+      conditions: [
+        { type: "Programmed", status: "True", reason: "Programmed", message: "", observedGeneration },
+      ],
+    });
+    const spec = { gatewayClassName: "svc", listeners: [{ name: "http", port: 80, protocol: "HTTP" }] };
+    for (const [name, observedGeneration] of [
+      ["changed", 1],
+      ["edge", 2],
+    ] as const) {
+      cluster.add({
+        kind: "Gateway",
+        metadata: { name, namespace: "web", generation: 2 },
+        spec,
+        status: programmed(observedGeneration),
+      });
+    }
+    const { code, out } = await run();
+    expect(out).to.match(
+      /Gateway web\/changed\n +Programmed is True for generation 1, expected generation 2: no controller has processed the last change yet\n/,
+    );
+    expect(out).not.to.match(/Gateway web\/edge\n +Programmed/);
+    expect(code).to.equal(1);
+  });
+
   it("a certificate that ends soon is a warning with its Secret and names, and its key is nowhere", async () => {
     const { certificatePem, privateKeyPem } = await createSelfSigned(
       "shop",
