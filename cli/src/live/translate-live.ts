@@ -7,6 +7,7 @@ import {
 } from "@svc-gateway/operator/control/translate-settings.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import { findUnservedAuth } from "../check/unserved-auth.ts";
+import { findUnusablePolicies } from "../check/unusable-policies.ts";
 import { findUnserved } from "../check/unserved.ts";
 import type { Io } from "../command.ts";
 import type { TranslatedFolder } from "../translate-folder.ts";
@@ -70,6 +71,7 @@ export async function translateCluster(
     ...translation.diagnostics,
     ...findUnserved(state.world, translation, settings),
     ...findUnservedAuth(translation, settings),
+    ...findUnusablePolicies(translation),
   ];
   return ok({
     state,

@@ -131,6 +131,20 @@ describe("commands with --live", () => {
       );
     });
 
+    it("the command check --live reports a policy that cannot be used and that no object names", async () => {
+      install();
+      cluster.add({
+        kind: "RateLimit",
+        metadata: { name: "slow", namespace: "web" },
+        spec: { requestsPerSecond: 1, byHeader: "X Api Key" },
+      });
+      const { code, out } = await run("check", "--live");
+      expect(out).to.match(
+        /error +RateLimit web\/slow\n +UnusableResource\n +RateLimit web\/slow has no valid header name in spec\.byHeader: /,
+      );
+      expect(code).to.equal(1);
+    });
+
     it("the command check --live works without the right to read Secrets and says what it assumes", async () => {
       install();
       const { spec } = shop();
