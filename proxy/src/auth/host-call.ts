@@ -25,6 +25,8 @@ export type HostCall = {
   /** The reason why a Service did not answer; not known for hosts of the gateway. */
   readonly failure?: CallFailure | undefined;
   readonly detail?: string | undefined;
+  /** Whether a host of the gateway did not answer in time. */
+  readonly hasTimedOut?: boolean;
   /** Aborts the call: its answer is no longer wanted. */
   cancel(): void;
 };

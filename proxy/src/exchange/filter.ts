@@ -98,8 +98,11 @@ type HostCopy = {
   readonly timeoutMs: number;
 };
 
-/** The pending answer of the host; it resolves to undefined if none arrives in time. */
-type HostCopyCall = { readonly answer: Promise<{ readonly status: number } | undefined> };
+/** The pending answer of the host; it resolves to undefined if it does not arrive completely, or not in time. */
+type HostCopyCall = {
+  readonly answer: Promise<{ readonly status: number } | undefined>;
+  readonly hasTimedOut?: boolean;
+};
 
 /** The errors that a Service answers instead of the proxy and of backends (docs/features/error-pages.md). */
 export type ErrorPagePlan = {

@@ -90,6 +90,7 @@ class QuestionStream implements ClientStream, HostCall {
   readonly answer: Promise<HostAnswer | undefined>;
   bytesSent = 0;
   headSent = false;
+  hasTimedOut = false;
   onDrain: (() => void) | null = null;
   onHeadSent: (() => void) | null = null;
   onClose: ((reason: ClientCloseReason) => void) | null = null;
@@ -101,7 +102,7 @@ class QuestionStream implements ClientStream, HostCall {
   constructor({ timeoutMs, body = null }: Pick<HostQuestion, "timeoutMs" | "body">) {
     this.body = body;
     this.answer = new Promise((resolve) => (this.settle = resolve));
-    this.timer = new AwakeTimer(() => this.cancel(), timeoutMs);
+    this.timer = new AwakeTimer(() => this.expire(), timeoutMs);
   }
 
   sendInformational(): void {}
@@ -143,6 +144,11 @@ class QuestionStream implements ClientStream, HostCall {
     if (this.isOver) return;
     this.finish(undefined);
     this.onClose?.("client-closed");
+  }
+
+  private expire(): void {
+    this.hasTimedOut = true;
+    this.cancel();
   }
 
   private finish(head: ResponseHead | undefined): void {

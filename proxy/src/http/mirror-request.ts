@@ -75,9 +75,10 @@ export class MirrorRequest implements UpstreamHandler {
     if (body !== null) original?.tap(body);
     this.body = body;
     void call.answer.then((answer) => {
-      this.status = answer?.status ?? 502;
-      if (answer === undefined) this.end("no answer");
-      else this.onEnd();
+      this.status = answer?.status ?? (call.hasTimedOut === true ? 504 : 502);
+      if (answer !== undefined) this.onEnd();
+      else if (call.hasTimedOut === true) this.end("mirror timeout", "mirror-timeout");
+      else this.end("no answer", "mirror-no-answer");
     });
     return true;
   }

@@ -3,6 +3,7 @@ import type { Exchange } from "../../src/exchange/exchange.ts";
 import { expect } from "chai";
 import { createAuthStore } from "../../src/auth/auth-store.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
+import type { FilterEnvironment } from "../../src/filters/environment.ts";
 import { mirrorTargetFilter } from "../../src/filters/mirror-target.ts";
 import { retryFilter } from "../../src/filters/retry.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
@@ -12,24 +13,29 @@ import { Fields } from "../../src/message/fields.ts";
 
 const endpoint: UpstreamEndpoint = { host: "127.0.0.9", port: 9, address: "127.0.0.9:9" };
 
+const environmentOf = (endpoints: readonly UpstreamEndpoint[]): FilterEnvironment => ({
+  auth: createAuthStore(),
+  rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
+  concurrency: { enter: () => 0, leave: () => undefined },
+  encoders: { take: () => true, free: () => {} },
+  upstreamOf: (name, protocol) => (): Upstream => ({
+    key: name,
+    service: "ns/copy",
+    protocol,
+    endpoints,
+    retryBudget: new RetryBudget(0),
+    pick: () =>
+      endpoints[0] === undefined
+        ? undefined
+        : { endpoint: endpoints[0], watch: undefined, setCookie: undefined },
+  }),
+});
+
 const mirroring = (fraction?: { numerator: number; denominator: number }, endpoints = [endpoint]): Filter =>
-  mirrorTargetFilter([{ service: "ns/copy", endpoints: "ns/copy/80", protocol: "http1", fraction }], {
-    auth: createAuthStore(),
-    rates: { counter: () => ({ take: () => 0, giveBack: () => undefined }) },
-    concurrency: { enter: () => 0, leave: () => undefined },
-    encoders: { take: () => true, free: () => {} },
-    upstreamOf: (name, protocol) => (): Upstream => ({
-      key: name,
-      service: "ns/copy",
-      protocol,
-      endpoints,
-      retryBudget: new RetryBudget(0),
-      pick: () =>
-        endpoints[0] === undefined
-          ? undefined
-          : { endpoint: endpoints[0], watch: undefined, setCookie: undefined },
-    }),
-  });
+  mirrorTargetFilter(
+    [{ service: "ns/copy", endpoints: "ns/copy/80", protocol: "http1", fraction }],
+    environmentOf(endpoints),
+  );
 
 type Bench = ReturnType<typeof createBench>;
 const copies = ({ metrics }: Bench): number =>
@@ -206,6 +212,31 @@ describe("mirrors", () => {
     empty.request();
     expect([empty.log.lines[0]?.fields["reason"], copies(empty)]).to.deep.equal(["no endpoint", 0]);
   });
+
+  for (const [hasTimedOut, expected] of [
+    [false, { status: 502, error: "no answer", reason: "mirror-no-answer" }],
+    [true, { status: 504, error: "mirror timeout", reason: "mirror-timeout" }],
+  ] as const) {
+    it(`a copy to a host of the gateway that ${hasTimedOut ? "does not answer in time" : "breaks off its response"} has its reason in the access log`, async () => {
+      const call = {
+        answer: Promise.resolve(undefined),
+        hasTimedOut,
+        cancel: () => {},
+      };
+      const target = { scheme: "http", authority: ["b.example"], target: ["/"], servedHosts: true } as const;
+      const filter = mirrorTargetFilter(
+        [{ service: "b.example", endpoints: undefined, protocol: "http1", url: target }],
+        { ...environmentOf([endpoint]), auth: createAuthStore({ askHost: () => call }) },
+      );
+      const bench = createBench({ filters: [filter] });
+      bench.request();
+      await call.answer;
+      await new Promise((resolve) => process.nextTick(resolve));
+      expect(bench.records).to.have.length(1);
+      expect(bench.records[0]).to.deep.include({ mirror: true, ...expected });
+      expect(bench.log.lines[0]?.fields["reason"]).to.equal(expected.error);
+    });
+  }
 
   it("at most 256 copies are under way at a time, and the others are counted", () => {
     const bench = createBench({ filters: [mirroring()] });

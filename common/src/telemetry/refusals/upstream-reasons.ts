@@ -96,6 +96,11 @@ export const upstreamReasons = {
 /** Failures of mirrored copies, which clients do not see. */
 export const mirrorReasons = {
   "mirror-timeout": reason(504, "mirror timeout", "The copy was not answered in time."),
+  "mirror-no-answer": reason(
+    502,
+    "no answer",
+    "The host of the gateway that the copy was sent to ended its response before it was complete.",
+  ),
   "mirror-body": reason(
     "any",
     "mirror too slow for the request body",
