@@ -30,8 +30,8 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   const { requestsPerSecond, burst = 0, byHeader, bandwidth } = spec;
   const name = formatNamespacedName(metadata);
   const named = `RateLimit ${name}`;
-  const unusable = (why: string): undefined => {
-    context.report(definition, (place) => unusableResource(place, `${named} ${why}`, definition.fallback));
+  const unusable = (why: string, fallback = definition.fallback): undefined => {
+    context.report(definition, (place) => unusableResource(place, `${named} ${why}`, fallback));
   };
   const ignoreField = (why: string): void =>
     context.report(definition, (place) => resourceFieldIgnored(place, named, why));
@@ -55,10 +55,16 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
   const pace = bandwidth && {
     pace: { bytesPerSecond: bandwidth.bytesPerSecond, afterBytes: bandwidth.afterBytes ?? 0 },
   };
-  if (Object.keys(limits).length === 0) return { ...pace };
   const exempt = readCidrs(spec.exempt ?? []);
   if (exempt.refused.length > 0)
     context.report(definition, (place) => rangesLeftOut(place, `spec.exempt of ${named}`, exempt.refused));
+  const header = byHeader === undefined ? undefined : parseHeaderName(byHeader);
+  if (header?.ok === false)
+    return unusable(
+      `has no valid header name in spec.byHeader: ${describeProblem(header.error)}`,
+      limitsOtherwise ? "neither requests nor bandwidth are limited" : undefined,
+    );
+  if (Object.keys(limits).length === 0) return { ...pace };
   const rate: RateLimit = {
     ...limits,
     ...(exempt.cidrs.length > 0 && { exempt: exempt.cidrs.map(formatCidr) }),
@@ -67,10 +73,7 @@ export function translateRateLimit(read: AnnotationReader, context: FeatureConte
     ...(spec.concurrentStatus !== undefined && { concurrentStatus: spec.concurrentStatus }),
     ...pace,
   };
-  if (byHeader === undefined) return rate;
-  const header = parseHeaderName(byHeader);
-  if (!header.ok)
-    return unusable(`has no valid header name in spec.byHeader: ${describeProblem(header.error)}`);
+  if (header === undefined) return rate;
   if (!authenticates(read, context)) {
     const withoutAuthentication = context.filters === undefined ? "no annotation" : "no filter of the rule";
     context.warnUnlessAuthenticated(
