@@ -2,16 +2,16 @@
 import { Buffer } from "node:buffer";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import { cleanTexts } from "./clean-texts.ts";
-import { isPlainValue, ruleOf } from "./kept-texts.ts";
+import { holdsSettings, isPlainSetting, isPlainValue, ruleOf } from "./kept-texts.ts";
 import type { WithheldTexts } from "./withheld-texts.ts";
 
 /** More than the nesting of any object. */
 const maxDepth = 40;
 
 /**
- * Describes an object. Data of Secrets and ConfigMaps is replaced by its size. Annotations, and texts in fields that
- * are not known to be harmless, are replaced by their length unless they are plain values. Messages of conditions are
- * not cleaned here, but by `cleanMessages`, when all withheld texts are known.
+ * Describes an object. Data of Secrets and ConfigMaps is replaced by its size. Texts in fields that are not known to be
+ * harmless are replaced by their length, and so are annotations unless they are switches or quantities. Messages of
+ * conditions are not cleaned here, but by `cleanMessages`, when all withheld texts are known.
  */
 export function describeObject(object: KubeObject, withheld: WithheldTexts): KubeObject {
   const { apiVersion, kind, metadata, ...body } = object;
@@ -31,7 +31,7 @@ export function describeObject(object: KubeObject, withheld: WithheldTexts): Kub
       name,
       ...(namespace !== undefined && { namespace }),
       ...(labels !== undefined && { labels: describe(labels, "labels", "metadata", withheld) }),
-      ...(Object.keys(annotations).length > 0 && { annotations: describeAnnotations(annotations, withheld) }),
+      ...(Object.keys(annotations).length > 0 && { annotations: describeSettings(annotations, withheld) }),
       ...(generation !== undefined && { generation }),
       ...(creationTimestamp !== undefined && { creationTimestamp }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
@@ -64,14 +64,14 @@ function describeData(data: unknown, isBase64: boolean, withheld: WithheldTexts)
   );
 }
 
-const describeAnnotations = (
-  annotations: Readonly<Record<string, unknown>>,
+const describeSettings = (
+  settings: Readonly<Record<string, unknown>>,
   withheld: WithheldTexts,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(annotations).map(([name, value]) => {
+    Object.entries(settings).map(([name, value]) => {
       const text = String(value);
-      return [name, isPlainValue(text) ? text : withheld.withhold(text)];
+      return [name, isPlainSetting(name, text) ? text : withheld.withhold(text)];
     }),
   );
 
@@ -81,7 +81,7 @@ function describe(value: unknown, key: string, parent: string, withheld: Withhel
   if (depth >= maxDepth) return "[nested too deep]";
   if (Array.isArray(value)) return value.map((item) => describe(item, key, parent, withheld, depth + 1));
   // Annotations also occur below the top level, such as in options of routes and in pod templates.
-  if (key === "annotations") return describeAnnotations(value as Record<string, unknown>, withheld);
+  if (holdsSettings(key)) return describeSettings(value as Record<string, unknown>, withheld);
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, describe(one, name, key, withheld, depth + 1)]),
   );
@@ -98,8 +98,10 @@ function describeText(text: string, key: string, parent: string, withheld: Withh
       return beforeQuery(text, withheld);
     case "url":
       return originOf(text, withheld);
-    case "withheld":
+    case "plain":
       return isPlainValue(text) ? text : withheld.withhold(text);
+    case "withheld":
+      return withheld.withhold(text);
   }
 }
 

@@ -107,12 +107,56 @@ const urls: ReadonlySet<string> = new Set(["issuer", "uri", "url"]);
 /** Fields whose `value` is a path or an address. */
 const holdersOfValues: ReadonlySet<string> = new Set(["path", "addresses"]);
 
-/** A switch, number, duration, size or rate, which is kept in every field. */
+/** Fields with a duration or size, of which plain values are kept. */
+const plainFields: ReadonlySet<string> = new Set([
+  ...[
+    "absoluteTimeout",
+    "idleTimeout",
+    "refreshInterval",
+    "timeout",
+    "maxSize",
+    "period",
+    "window",
+    "within",
+  ],
+  ...[
+    "backendRequest",
+    "request",
+    "backoff",
+    "connect",
+    "idle",
+    "duration",
+    "maxOpenDuration",
+    "openDuration",
+  ],
+]);
+
+/** Maps with quantities, of which plain values are kept. */
+const plainMaps: ReadonlySet<string> = new Set(["limits", "requests"]);
+
+/** Maps with settings, whose names show which values are quantities. */
+const settingMaps: ReadonlySet<string> = new Set([
+  ...["annotations", "defaultAnnotations", "nginxConfig", "options"],
+]);
+
+/** The ends of the names of settings whose value is a quantity: a number elsewhere can be a key, an id or a PIN. */
+const quantityName = new RegExp(
+  `(^|[-./])(${[
+    ...["age", "after", "alive", "attempts", "burst", "connections", "depth", "expires", "interval"],
+    ...["keepalive", "length", "level", "multiplier", "buffers-number", "port", "processes", "rate"],
+    ...["redirect-code", "replicas", "requests", "revision", "rpm", "rps", "size", "status", "status-code"],
+    ...["streams", "time", "timeout", "total", "tries", "ttl", "version", "weight"],
+  ].join("|")})$`,
+);
+
+const switches: ReadonlySet<string> = new Set(["true", "false", "on", "off"]);
+
+/** A switch, number, duration, size or rate. */
 const plainValue =
   /^(true|false|on|off|\d{1,9}(\.\d{1,3})?(ns|us|ms|s|m|h|d|%|k|K|M|G|Ki|Mi|Gi|KiB|MiB|GiB)?(\/(s|m|h))?)$/;
 
 /** How a text of a field is handled. */
-export type TextRule = "kept" | "message" | "path" | "url" | "withheld";
+export type TextRule = "kept" | "message" | "path" | "plain" | "url" | "withheld";
 
 /** The rule for a text in the field `key` of the field `parent`. It does not depend on the text itself. */
 export function ruleOf(key: string, parent: string): TextRule {
@@ -120,8 +164,16 @@ export function ruleOf(key: string, parent: string): TextRule {
   if (urls.has(key)) return "url";
   if (paths.has(key) || (key === "value" && parent === "path")) return "path";
   if (key === "value") return holdersOfValues.has(parent) ? "kept" : "withheld";
-  return keptFields.has(key) || keptMaps.has(parent) || keptMaps.has(key) ? "kept" : "withheld";
+  if (keptFields.has(key) || keptMaps.has(parent) || keptMaps.has(key)) return "kept";
+  return plainFields.has(key) || plainMaps.has(parent) ? "plain" : "withheld";
 }
 
-/** Whether a text has the form of a plain value, and therefore is not a secret. */
+/** Whether a text has the form of a plain value. A secret can have it as well, so it is no reason to keep a free text. */
 export const isPlainValue = (text: string): boolean => plainValue.test(text);
+
+/** Whether a field is a map of settings, to which `isPlainSetting` applies. */
+export const holdsSettings = (key: string): boolean => settingMaps.has(key);
+
+/** Whether an annotation or another setting is a switch, or a plain value under a name that denotes a quantity. */
+export const isPlainSetting = (name: string, text: string): boolean =>
+  switches.has(text) || (isPlainValue(text) && quantityName.test(name));

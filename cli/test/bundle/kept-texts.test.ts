@@ -1,35 +1,14 @@
+import { annotations } from "@svc-gateway/common/features/registry.ts";
 import { expect } from "chai";
 import { definitionOf, kindNames } from "@svc-gateway/operator/api/kinds.ts";
 import type { Schema } from "@svc-gateway/operator/api/schema.ts";
-import { isPlainValue, ruleOf } from "../../src/bundle/kept-texts.ts";
+import { isPlainSetting, isPlainValue, ruleOf } from "../../src/bundle/kept-texts.ts";
 
 /** Text fields that may hold a secret, or whose texts help with nothing. A new field belongs here or into `kept-texts.ts`. */
 const withheldFields: ReadonlySet<string> = new Set([
   ...["annotations", "data", "binaryData", "stringData", "defaultAnnotations", "nginxConfig", "options"],
   ...["description", "deprecatedTopology", "trustBundle", "pattern", "replacement", "value", "valuePrefix"],
-  // Quantities, which are kept where they are plain values.
-  ...[
-    "limits",
-    "requests",
-    "absoluteTimeout",
-    "idleTimeout",
-    "backendRequest",
-    "request",
-    "backoff",
-    "connect",
-    "idle",
-  ],
-  ...[
-    "duration",
-    "maxOpenDuration",
-    "openDuration",
-    "window",
-    "within",
-    "period",
-    "refreshInterval",
-    "timeout",
-  ],
-  ...["maxSize", "resourceVersion"],
+  "resourceVersion",
 ]);
 
 type Field = { readonly key: string; readonly parent: string; readonly path: string };
@@ -52,7 +31,7 @@ function textFields(schema: Schema, key: string, parent: string, path: string): 
 }
 
 describe("the texts of objects that a bundle holds", () => {
-  it("every text field of every kind is either kept or known to be withheld", () => {
+  it("every text field of every kind is either kept, at least if it is a plain value, or known to be withheld", () => {
     const undecided = kindNames.flatMap((kind) => {
       const { properties = {} } = definitionOf(kind).schema;
       return Object.entries(properties)
@@ -75,11 +54,37 @@ describe("the texts of objects that a bundle holds", () => {
     expect(ruleOf("apiToken", "spec")).to.equal("withheld");
   });
 
+  it("a duration or quantity is kept only if it is a plain value", () => {
+    expect(ruleOf("timeout", "spec")).to.equal("plain");
+    expect(ruleOf("memory", "limits")).to.equal("plain");
+  });
+
+  it("a number or duration in an annotation is kept only if the name of the annotation denotes a quantity", () => {
+    for (const name of ["nginx.ingress.kubernetes.io/proxy-read-timeout", "limit-rps", "example.com/ttl"])
+      expect(isPlainSetting(name, "60"), name).to.equal(true);
+    for (const name of [
+      "nginx.ingress.kubernetes.io/canary-by-header-value",
+      "ingress.svc-labs.dev/auth-basic-realm",
+      ...["example.com/pin", "example.com/account-number", "example.com/code", "example.com/password"],
+    ]) {
+      expect(isPlainSetting(name, "12345678"), name).to.equal(false);
+      expect(isPlainSetting(name, "1234567d"), name).to.equal(false);
+      expect(isPlainSetting(name, "true"), name).to.equal(true);
+    }
+  });
+
+  it("each annotation of the gateway is kept exactly if it is an integer, a duration or a size", () => {
+    const kept = [...annotations.values()].filter(({ name }) => isPlainSetting(name, "60"));
+    const quantities = [...annotations.values()].filter(({ type }) =>
+      ["integer", "duration", "size"].includes(type),
+    );
+    expect(kept.map(({ name }) => name)).to.deep.equal(quantities.map(({ name }) => name));
+  });
+
   for (const text of ["true", "30s", "10.5", "8Ki", "100m", "10/s"]) {
-    it(`the annotation value ${text} is plain`, () => expect(isPlainValue(text)).to.equal(true));
+    it(`the value ${text} is plain`, () => expect(isPlainValue(text)).to.equal(true));
   }
   for (const text of ["", "1234567890", "hunter2", "30s; x", "true\n"]) {
-    it(`the annotation value ${JSON.stringify(text)} is not plain`, () =>
-      expect(isPlainValue(text)).to.equal(false));
+    it(`the value ${JSON.stringify(text)} is not plain`, () => expect(isPlainValue(text)).to.equal(false));
   }
 });
