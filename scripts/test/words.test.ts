@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { faultOfDocstring } from "../words/docstrings.ts";
 import { faultsOf, findingsIn } from "../words/findings.ts";
 import { faultOfTestName } from "../words/test-names.ts";
 import { textsOf } from "../words/texts.ts";
@@ -9,7 +10,7 @@ import { pairs } from "../words/word-list.ts";
 const stylePage = readFileSync(new URL("../../docs/style.md", import.meta.url), "utf8");
 
 describe("the words of the project", () => {
-  it("all pages, test names and messages of the project follow docs/style.md", () => {
+  it("all pages, test names, messages and comments of the project follow docs/style.md", () => {
     expect(findingsIn(["."])).to.deep.equal([]);
   });
 
@@ -143,5 +144,33 @@ describe("the texts of files", () => {
     const source = 'a = b / c / d; e = /["`]/.test(f) ? `g${`h${{}}`}` : (1) / 2 + "i j"; // "k"';
     const texts = tokensOf(source).filter(({ kind }) => kind === "text");
     expect(texts.map(({ text }) => text)).to.deep.equal(["g…", "h…", "i j"]);
+  });
+});
+
+describe("the rule for docstrings", () => {
+  it("a docstring that begins with a question word, a pronoun or the case of a missing value is found", () => {
+    for (const text of ["/** What is sent. */", "/**\n  Of the route. */", "/** Undefined: none. */"]) {
+      expect(faultOfDocstring(text), text).to.contain("begin with the noun that it defines");
+    }
+  });
+
+  it("avoided words are found in comments, but not in the code and the names of files that comments contain", () => {
+    const source = "/** The client is gone; `gone`, docs/gone.md and gone.ts are names. */\nconst a = 1;\n";
+    const faults = textsOf("a.ts", source).flatMap(faultsOf);
+    expect(faults.map(({ what }) => what)).to.deep.equal([
+      '"gone": write removed, deleted, closed, no longer',
+    ]);
+  });
+
+  it("nouns, verbs, Whether, How, When and line comments are allowed", () => {
+    const texts = [
+      "/** The largest body in bytes. */",
+      "/** Returns the route. */",
+      "/** Whether the client sent a body. */",
+      "/** How long a probe lasts, in milliseconds. */",
+      "/** Iterates over the routes. */",
+      "// What follows is read once.",
+    ];
+    for (const text of texts) expect(faultOfDocstring(text), text).to.equal(undefined);
   });
 });

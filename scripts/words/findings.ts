@@ -1,9 +1,10 @@
-/** What the rules of docs/style.md that a program can hold find in the project's texts. */
+/** Finds texts of the project that break a rule of docs/style.md, as far as a program can tell. */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { avoidedWords } from "./word-list.ts";
+import { faultOfDocstring } from "./docstrings.ts";
 import { faultOfTestName } from "./test-names.ts";
-import { textsOf, type Text, type TextKind } from "./texts.ts";
+import { textsOf, type Text } from "./texts.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -19,7 +20,8 @@ export function faultsOf({ kind, text }: Text): readonly Fault[] {
     line: text.slice(0, offset).split("\n").length - 1,
     what: `"${found.replaceAll(/\s+/g, " ")}": write ${write}`,
   }));
-  const fault = kind === "test name" ? faultOfTestName(text) : undefined;
+  const fault =
+    kind === "test name" ? faultOfTestName(text) : kind === "comment" ? faultOfDocstring(text) : undefined;
   return fault === undefined ? avoided : [...avoided, { line: 0, what: fault }];
 }
 
@@ -27,19 +29,16 @@ export function faultsOf({ kind, text }: Text): readonly Fault[] {
  * The faults in files and in everything in folders, both relative to the root of the project, one per line:
  * "file:line: kind: what: text".
  */
-export function findingsIn(
-  paths: readonly string[],
-  kinds: ReadonlySet<TextKind> = new Set(["prose", "test name", "message"]),
-): readonly string[] {
-  return paths.flatMap(filesIn).flatMap((file) =>
-    textsOf(file, readFileSync(join(root, file), "utf8"))
-      .filter(({ kind }) => kinds.has(kind))
-      .flatMap((text) =>
+export function findingsIn(paths: readonly string[]): readonly string[] {
+  return paths
+    .flatMap(filesIn)
+    .flatMap((file) =>
+      textsOf(file, readFileSync(join(root, file), "utf8")).flatMap((text) =>
         faultsOf(text).map(
           ({ line, what }) => `${file}:${text.line + line}: ${text.kind}: ${what}: ${excerpt(text.text)}`,
         ),
       ),
-  );
+    );
 }
 
 /** Throws when there is no such file or folder, so that an entry of a list cannot outlive what it names. */

@@ -40,7 +40,7 @@ const objects = words("a an the its it them their itself themselves whether");
 /** May be followed by one of those: "all the connections". */
 const determiners = words("all both half such many what");
 
-/** What is wrong with the name, with what to do about it; or undefined. */
+/** Returns the fault of a test name with advice, or undefined. */
 export function faultOfTestName(name: string): string | undefined {
   const [, label = "", sentence = ""] = /^(?:(\S+): )?(.*)$/s.exec(name) ?? [];
   const parts = sentence.split(/\s+/);

@@ -5,7 +5,7 @@ export type TextKind = "prose" | "test name" | "message" | "comment";
 
 export type Text = {
   readonly kind: TextKind;
-  /** Of its beginning, counted from 1. */
+  /** The line on which the text begins, counted from 1. */
   readonly line: number;
   /** With the line breaks of the file, except in strings. */
   readonly text: string;
@@ -18,7 +18,7 @@ export function textsOf(path: string, content: string): readonly Text[] {
   if (!path.endsWith(".ts")) return [];
   const tokens = tokensOf(content);
   const comments = tokens.flatMap(({ kind, text, line }): readonly Text[] =>
-    kind === "comment" ? [{ kind, line, text: text.replaceAll(/(?<=\n)\s*\*(?!\/)/g, "") }] : [],
+    kind === "comment" ? [{ kind, line, text: proseOf(text) }] : [],
   );
   const isTest = path.endsWith(".test.ts");
   if (isTest) return [...testNames(tokens), ...comments];
@@ -52,9 +52,13 @@ function paragraphs(lines: readonly string[], beginning: RegExp): readonly Text[
   return texts.filter(({ text }) => text.trim() !== "");
 }
 
+/** Returns the prose of a comment: without the stars at the beginning of lines, code and names of files. */
+const proseOf = (comment: string): string =>
+  comment.replaceAll(/(?<=\n)\s*\*(?!\/)/g, "").replaceAll(/`[^`\n]+`|\b[\w./-]+\.(?:md|ts)\b/g, placeholder);
+
 const blankLines = (text: string): string => text.replaceAll(/[^\n]/g, "");
 
-/** What is the first argument of `it` and `describe`, when it is a string. */
+/** Returns the first arguments of `it` and `describe` that are strings. */
 function testNames(tokens: readonly Token[]): readonly Text[] {
   return tokens.flatMap(({ kind, text, line }, index): readonly Text[] => {
     if (kind !== "text" || tokens[index - 1]?.text !== "(") return [];

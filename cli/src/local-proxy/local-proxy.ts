@@ -79,7 +79,7 @@ export async function prepareLocalProxy(
   });
 }
 
-/** What signs the certificate, and for which names. */
+/** The authority that signs the certificate, and the names of the certificate. */
 type Signing = {
   readonly authority: KeyPair;
   readonly caFolder: string;

@@ -1,6 +1,7 @@
 /** Writes the migrated texts to files. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Problem, type Result } from "@svc-gateway/common/values/result.ts";
 
 /**
@@ -50,6 +51,6 @@ export async function writeReport(path: string, text: string): Promise<Result<un
     await writeFile(path, text);
     return ok(undefined);
   } catch (error) {
-    return problem(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`${path} cannot be written: ${textOf(error)}`);
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Evaluates the CEL rules of a schema (`x-kubernetes-validations`; Kubernetes documentation, "Common Expression
- * Language in Kubernetes"). Rules are compiled on first use. They run only on objects whose structure is valid, so
+ * Evaluates the CEL rules of a schema (the field `x-kubernetes-validations` of Kubernetes, CRD validation rules). Rules are compiled on first use. They run only on objects whose structure is valid, so
  * list lengths bound the work. A rule that cannot be evaluated never counts against an object.
  */
 import { isIP } from "node:net";

@@ -34,7 +34,7 @@ export type IngressPlan = {
   /** The resources that routes refer to besides endpoint sets. Several Ingresses can refer to the same one. */
   readonly resources: readonly Resource[];
   readonly keySets: readonly KeySetRef[];
-  /** Its size in a snapshot at each level of being left out. */
+  /** The size of the Ingress in a snapshot, for each level of leaving parts of it out. */
   readonly bytes: ScopeSize["bytes"];
   readonly isTooLarge: boolean;
   /** The paths at which it receives a part of another Ingress's requests; absent if it is not a canary. */

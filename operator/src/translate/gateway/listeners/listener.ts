@@ -39,7 +39,7 @@ export type ParsedListener = {
   readonly protocol: ListenerProtocol | undefined;
   /** The host that the listener serves; every host if the protocol has no host names. */
   readonly hostname: HostPattern;
-  /** Where TLS is terminated; undefined for protocols without TLS. */
+  /** The end that terminates TLS: the proxy or the backend; undefined for protocols without TLS. */
   readonly tlsMode: "terminate" | "passthrough" | undefined;
   /** The kinds of routes that can attach. */
   readonly kinds: readonly RouteKind[];

@@ -45,7 +45,7 @@ function readPath(path: HTTPRouteRuleMatch["path"], regexBudget: RegexBudget): R
 const noSlash = (value: string): Result<never> =>
   problem(`path ${quote(value)} does not start with "/"`, "an absolute path");
 
-/** Of several entries for one name only the first counts (Gateway API, HTTPHeaderMatch.name). */
+/** Reads matches of headers or query parameters. The first entry for a name counts (Gateway API, HTTPHeaderMatch.name). */
 function readValues(
   written: readonly HTTPRouteRuleMatchHeader[] | undefined,
   what: string,

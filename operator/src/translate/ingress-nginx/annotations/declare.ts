@@ -43,7 +43,7 @@ export type NginxAnnotation<T = unknown> = {
   readonly served: Served;
   /** The form of `served` on the reference page, if it depends on the value and the group decides. */
   readonly shownServed?: "in part" | "refused";
-  /** Its effect, as one sentence for the reference page. */
+  /** The effect in ingress-nginx, as one sentence for the reference page. */
   readonly meaning: string;
   /**
    * The way in which it is served here: one sentence for the reference page and, unless it is `served`, for
@@ -62,7 +62,7 @@ export type FormerAnnotation = {
   readonly name: string;
   /** Whether it covers all names that begin with it. */
   readonly isPrefix?: true;
-  /** What to use instead, as one sentence. */
+  /** The replacement, as one sentence. */
   readonly instead: string;
 };
 
