@@ -6,7 +6,16 @@ const block = Buffer.alloc(blockBytes, "s");
 /** The number of blocks in each upload and download, 256 KiB in total. */
 const blocks = 8;
 
-type Answer = { readonly status: number; readonly bytes: number; readonly version: string | undefined };
+type Answer = {
+  readonly status: number;
+  readonly bytes: number;
+  /** The body, or the beginning of a long one. */
+  readonly text: string;
+  readonly version: string | undefined;
+};
+
+/** The characters of a body that are kept, more than any count of bytes has. */
+const keptCharacters = 32;
 
 /** A client with one persistent connection. */
 class Http1Client {
@@ -32,12 +41,17 @@ class Http1Client {
       sent.on("error", reject);
       sent.on("response", (response: IncomingMessage) => {
         let bytes = 0;
-        response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+        let text = "";
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (text.length < keptCharacters) text += chunk.toString("latin1", 0, keptCharacters);
+        });
         response.on("error", reject);
         response.on("end", () =>
           resolve({
             status: response.statusCode ?? 0,
             bytes,
+            text,
             version: response.headers["x-version"] as string | undefined,
           }),
         );
@@ -72,9 +86,10 @@ const visits: Readonly<Record<"small" | "upload" | "download", Visit>> = {
     kind: "uploads",
     everyMs: 3000,
     async play(client) {
-      const { status, bytes } = await client.ask({ path: "/upload", method: "POST" }, blocks);
+      const { status, text } = await client.ask({ path: "/upload", method: "POST" }, blocks);
       if (status !== 200) return `status ${status}`;
-      return bytes === String(blocks * blockBytes).length ? "" : "the backend counted other bytes";
+      const sent = blocks * blockBytes;
+      return text === String(sent) ? "" : `the backend counted ${text} bytes, expected ${sent}`;
     },
   },
   download: {
