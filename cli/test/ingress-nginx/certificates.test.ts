@@ -1,18 +1,6 @@
 import { expect } from "chai";
-import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
 import { explainIngresses, type Explained, type IngressCase } from "./explained.ts";
-
-const secret = (name: string, names: readonly string[], namespace = "shop"): object => {
-  const { chainPem, keyPem } = issueCertificate(names);
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name, namespace },
-    type: "kubernetes.io/tls",
-    data: { "tls.crt": base64(chainPem), "tls.key": base64(keyPem) },
-  };
-};
+import { tlsSecret } from "./tls-secret.ts";
 
 /** The names of the certificate that is shown for a server name; undefined if the handshake fails. */
 const shown = ({ answer }: Explained, host: string): readonly string[] | undefined =>
@@ -33,14 +21,14 @@ describe("certificates of hosts of ingress-nginx", () => {
   });
 
   it("a host that its certificate does not cover is shown the fallback certificate", async () => {
-    const more = [secret("cert", ["b.example"])];
+    const more = [tlsSecret("cert", ["b.example"])];
     const explained = await explainIngresses([tlsOf("cert", ["a.example", "b.example"])], { more });
     expect(shown(explained, "a.example")).to.deep.equal(fallback);
     expect(shown(explained, "b.example")).to.deep.equal(["b.example"]);
   });
 
   it("a default certificate and a wildcard certificate precede the fallback certificate", async () => {
-    const more = [secret("default", ["default.example"]), secret("wild", ["*.w.example"])];
+    const more = [tlsSecret("default", ["default.example"]), tlsSecret("wild", ["*.w.example"])];
     const flags = ["--default-tls-secret", "shop/default"];
     const withDefault = await explainIngresses([tlsOf("missing")], { more, flags });
     expect(shown(withDefault, "a.example")).to.deep.equal(["default.example"]);
@@ -71,14 +59,14 @@ describe("certificates of hosts of ingress-nginx", () => {
   });
 
   it("a fallback certificate in the folder is the one that is shown", async () => {
-    const more = [secret("svc-fallback-certificate", ["own.example"], "svc-system")];
+    const more = [tlsSecret("svc-fallback-certificate", ["own.example"], "svc-system")];
     const explained = await explainIngresses([tlsOf("missing")], { more });
     expect(shown(explained, "a.example")).to.deep.equal(["own.example"]);
   });
 
   it("a further name is shown the certificate of its host that covers it", async () => {
     const annotations = { "server-alias": "alias.example,other.example", "from-to-www-redirect": "true" };
-    const more = [secret("cert", ["a.example", "alias.example", "www.a.example"])];
+    const more = [tlsSecret("cert", ["a.example", "alias.example", "www.a.example"])];
     const explained = await explainIngresses([{ ...tlsOf("cert"), annotations }], { more });
     expect(shown(explained, "alias.example")).to.include("alias.example");
     expect(shown(explained, "www.a.example")).to.include("www.a.example");
@@ -92,7 +80,7 @@ describe("certificates of hosts of ingress-nginx", () => {
 
   it("an alias under spec.tls has its own certificate", async () => {
     const annotations = { "server-alias": "alias.example" };
-    const more = [secret("cert", ["a.example", "alias.example"]), secret("own", ["alias.example"])];
+    const more = [tlsSecret("cert", ["a.example", "alias.example"]), tlsSecret("own", ["alias.example"])];
     const tls = [
       { hosts: ["a.example"], secretName: "cert" },
       { hosts: ["alias.example"], secretName: "own" },

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { issueCertificate } from "../../../proxy/test/tls/certificates.ts";
 import { explainIngresses, type Explained, type IngressCase } from "./explained.ts";
+import { tlsSecret } from "./tls-secret.ts";
 
 /** Two Ingresses of one namespace and one of another share a host; the first requests client certificates. */
 const sharing = (secret: string, more: IngressCase = {}): readonly IngressCase[] => [
@@ -44,23 +44,11 @@ describe("auth-tls-secret of ingress-nginx that cannot be used", () => {
 });
 
 describe("client certificates of server-alias of ingress-nginx", () => {
-  const base64 = (text: string): string => Buffer.from(text).toString("base64");
-  const secretOf = (name: string, names: readonly string[]): object => {
-    const { chainPem, keyPem } = issueCertificate(names);
-    const data = { "ca.crt": base64(chainPem), "tls.crt": base64(chainPem), "tls.key": base64(keyPem) };
-    return {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name, namespace: "shop" },
-      type: "kubernetes.io/tls",
-      data,
-    };
-  };
   const more = [
-    secretOf("ca", ["ca.example"]),
-    secretOf("cert", ["a.example", "b.example"]),
-    secretOf("own", ["alias.example"]),
-    secretOf("default", ["default.example"]),
+    tlsSecret("ca", ["ca.example"]),
+    tlsSecret("cert", ["a.example", "b.example"]),
+    tlsSecret("own", ["alias.example"]),
+    tlsSecret("default", ["default.example"]),
   ];
   const annotations = { "auth-tls-secret": "shop/ca", "server-alias": "alias.example" };
   const tls = [{ hosts: ["a.example", "b.example"], secretName: "cert" }];

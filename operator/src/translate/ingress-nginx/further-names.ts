@@ -15,6 +15,7 @@ import { belongsTo, ingressListener, underName, type HostTable } from "../ingres
 import { anyPath } from "../ingress/path.ts";
 import type { TlsHostTable, TlsOffer } from "../ingress/tls-host-table.ts";
 import type { RedirectedName } from "./host-facts.ts";
+import { namesOver } from "./hosts.ts";
 import { joinHosts } from "./joined-host.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
@@ -227,7 +228,7 @@ function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
     const own = findEntry(tlsHosts, host);
     const [wish] = same;
     if (wish === undefined || own?.clients !== undefined) continue;
-    const sources = same.map(({ table }) => sourceOf(tlsHosts, table.served.host.host));
+    const sources = same.map(({ table }) => sourceOf(tlsHosts, table.served.host));
     const clients = wish.redirect === undefined ? rulesOf(sources) : undefined;
     if (own === undefined) {
       const table = tableOfName(wish.name, sources, clients);
@@ -242,10 +243,9 @@ function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
 }
 
 /** Returns the table that decides about handshakes for a host: its own one, or that of the wildcard over it. */
-function sourceOf(tlsHosts: TlsHosts, host: string): TlsHostTable | undefined {
-  const wildcard = `*${host.slice(Math.max(0, host.indexOf(".")))}`;
-  return [host, wildcard]
-    .flatMap((one) => findEntry(tlsHosts, one) ?? [])
+function sourceOf(tlsHosts: TlsHosts, host: HostPattern): TlsHostTable | undefined {
+  return namesOver(host)
+    .flatMap((name) => findEntry(tlsHosts, name) ?? [])
     .find((one) => one.host !== undefined || one.clients !== undefined);
 }
 
