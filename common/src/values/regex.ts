@@ -11,8 +11,8 @@ import { ok, problem, type Result } from "./result.ts";
 export type Regex = {
   test(input: string): boolean;
   /**
-   * Returns the leftmost match, or undefined. Takes several times as long as `test`: in proportion to `steps` per
-   * character.
+   * Returns the leftmost match, or undefined. Costs several times the processor time of `test`: in proportion to
+   * `steps` per character.
    */
   find(input: string): Match | undefined;
   /** The number of groups, for `$1` to `$n`. */
