@@ -45,19 +45,31 @@ const entities: Readonly<Record<string, string>> = {
 const unescape = (text: string): string =>
   text.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity);
 
-/** Plays every case, the strict ones too, against a server on loopback. A case waits up to `timeoutSeconds`. */
+/**
+ * Plays every case, the strict ones too, against a server on loopback; `cases` names some instead, such as
+ * `http2/5.1/5`. Requests go to `path`. A case waits up to `timeoutSeconds`.
+ */
 export async function playH2spec(
   program: string,
   {
     port,
     tls,
     timeoutSeconds,
-  }: { readonly port: number; readonly tls: boolean; readonly timeoutSeconds: number },
+    path = "/",
+    cases = [],
+  }: {
+    readonly port: number;
+    readonly tls: boolean;
+    readonly timeoutSeconds: number;
+    readonly path?: string;
+    readonly cases?: readonly string[];
+  },
 ): Promise<readonly Outcome[]> {
   const report = join(cache, `report-${process.pid}-${port}.xml`);
-  const args = ["-h", "127.0.0.1", "-p", String(port), "-S", "-o", String(timeoutSeconds), "-j", report];
+  const target = ["-h", "127.0.0.1", "-p", String(port), "-P", path, ...(tls ? ["-t", "-k"] : [])];
+  const args = [...target, "-S", "-o", String(timeoutSeconds), "-j", report, ...cases];
   // Failed cases are an exit code of 1; without a report nothing was played.
-  const failed = await run(program, tls ? [...args, "-t", "-k"] : args, { maxBuffer: 1 << 24 }).then(
+  const failed = await run(program, args, { maxBuffer: 1 << 24 }).then(
     () => "",
     (error: Error) => error.message,
   );
@@ -65,10 +77,10 @@ export async function playH2spec(
     throw new Error(`h2spec wrote no report: ${failed || error.message}`);
   });
   await rm(report);
-  const cases = xml.matchAll(
+  const played = xml.matchAll(
     /<testcase package="([^"]*)" classname="([^"]*)"[^>]*>(?:\s*<(error|failure|skipped)\b)?/g,
   );
-  return Array.from(cases, ([, section = "", title = "", fault]) => ({
+  return Array.from(played, ([, section = "", title = "", fault]) => ({
     name: unescape(`${section} ${title}`),
     verdict: fault === undefined ? "passed" : fault === "skipped" ? "skipped" : "failed",
   }));
