@@ -227,8 +227,11 @@ class ConfigReader {
       this.ignored(place, `${key}: ${named} does not exist`);
       return [];
     }
+    const all = Object.entries(found.data ?? {});
+    if (all.length > maxFields)
+      this.ignored(place, `${key}: ${named} has ${all.length} fields; only the first ${maxFields} are set`);
     const fields: HeaderField[] = [];
-    for (const [field, value] of Object.entries(found.data ?? {}).slice(0, maxFields)) {
+    for (const [field, value] of all.slice(0, maxFields)) {
       const parsed = parseHeaderFields(`${field}: ${value.trim()}`, () => undefined);
       const [first] = parsed.ok && !/[\r\n]/.test(value.trim()) ? parsed.value : [];
       if (first === undefined) this.ignored(place, `${key}: field ${quote(field)} of ${named} cannot be set`);
