@@ -80,7 +80,8 @@ export class Retries implements Cancellable, RetryDecision {
    * worked on the request yet.
    */
   private leadsElsewhere({ requestSent, kind }: UpstreamError): boolean {
-    return !requestSent && kind !== "reset" && this.tried.size < this.backend.upstream.endpoints.length;
+    if (requestSent || kind === "reset") return false;
+    return this.backend.upstream.endpoints.some((endpoint) => !this.tried.has(endpoint));
   }
 
   /** Returns true if another attempt follows one that exceeded a time limit of the route, which counts as a 504. */

@@ -158,7 +158,8 @@ export const requestHead = (given: Partial<RequestHead>): RequestHead => ({
   ...given,
 });
 
-const endpointAt = (port: number): UpstreamEndpoint => ({
+/** An endpoint at a port of loopback. */
+export const endpointAt = (port: number): UpstreamEndpoint => ({
   host: "127.0.0.1",
   port,
   address: `127.0.0.1:${port}`,

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { retryFilter } from "../../src/filters/retry.ts";
 import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { RetryBudget } from "../../src/upstream/retry-budget.ts";
-import { createBench } from "./fakes.ts";
+import { createBench, endpointAt } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
 import {
   addresses,
@@ -113,6 +113,16 @@ describe("retries: time and budget", () => {
       expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
     });
   }
+
+  it("a request whose only endpoint was replaced goes to the new one although the retry budget is used up", async () => {
+    const bench = benchWith({}, 1);
+    bench.request();
+    let left = true;
+    while (left) left = bench.retryBudget.withdraw(performance.now());
+    bench.endpoints[0] = endpointAt(2);
+    await fail(bench, "refused");
+    expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2"]);
+  });
 
   it("a retry is answered 503 when every endpoint was removed before it", async () => {
     const bench = benchWith({ backoffMs: 100 }, 1);
