@@ -6,7 +6,7 @@ import type { HTTPRouteParentRef } from "@svc-gateway/operator/api/generated/htt
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { MovedUnit } from "../compare.ts";
-import { collectObjects } from "../own-objects.ts";
+import { boundedName, collectObjects } from "../own-objects.ts";
 import type { ServedUnit } from "../served-units.ts";
 import { gatewayApi, plainSection, type HostListener, type Listeners } from "./listeners.ts";
 import { routeConditions, routePath } from "./patterns.ts";
@@ -96,7 +96,7 @@ function createNamer(base: string, isTaken: RoutesContext["isTaken"]): Namer {
   const used = new Set<string>();
   return (kind, suffix) => {
     for (let count = 1; ; count++) {
-      const tried = `${base}${suffix}${count === 1 ? "" : `-${count}`}`;
+      const tried = boundedName(base, `${suffix}${count === 1 ? "" : `-${count}`}`);
       if (used.has(`${kind} ${tried}`) || isTaken(kind, tried)) continue;
       used.add(`${kind} ${tried}`);
       return tried;
