@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { get, type IncomingMessage } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { holdPort, type HeldPort } from "../../../common/test/held-port.ts";
 import { runProgram } from "../support.ts";
 import { listOf, withGateway, type Gateway } from "./gateway.ts";
 
-const occupy = async (): Promise<{ readonly server: Server; readonly port: number }> => {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
+const occupy = async (port: number): Promise<Server> => {
+  const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
-  return { server, port: (server.address() as AddressInfo).port };
+  return server;
 };
 
 const gatewayOn = (port: number): string =>
@@ -50,12 +50,19 @@ const isBound =
     message === "listener added" && listener === port;
 
 describe("serve standalone where a port is taken", () => {
+  let held: HeldPort;
   let server: Server;
   let port: number;
   beforeEach(async () => {
-    ({ server, port } = await occupy());
+    // Tests close the server before a gateway binds the port.
+    held = await holdPort();
+    ({ port } = held);
+    server = await occupy(port);
   });
-  afterEach(() => void server.close());
+  afterEach(() => {
+    server.close();
+    held.release();
+  });
 
   it("a folder that does not exist is reported in place of a port in use", async () => {
     const argv = ["serve", "standalone", "--manifests", "/nonexistent", "--health-port", String(port)];

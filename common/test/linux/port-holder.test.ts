@@ -1,17 +1,32 @@
 import { expect } from "chai";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { basename } from "node:path";
 import { describePortHolder, findPortHolder } from "../../src/linux/port-holder.ts";
+import { holdPort } from "../held-port.ts";
 
 const self = { pid: process.pid, name: basename(process.execPath) };
+
+/** Listens on a port of one address on which no process listens at the other one. */
+async function listenOn(host: string): Promise<Server> {
+  for (;;) {
+    const held = await holdPort();
+    const server = createServer().listen(held.port, host);
+    const isListening = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    server.once("close", held.release);
+    if (isListening) return server;
+    held.release();
+  }
+}
 
 describe("findPortHolder", () => {
   it("the process that listens on a TCP port is found, over IPv4 and IPv6", async () => {
     for (const host of ["127.0.0.1", "::1"]) {
-      const server = createServer().listen(0, host);
-      await once(server, "listening");
+      const server = await listenOn(host);
       expect(await findPortHolder((server.address() as AddressInfo).port)).to.deep.equal(self);
       server.close();
     }

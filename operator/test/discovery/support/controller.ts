@@ -14,6 +14,7 @@ import {
 } from "@svc-gateway/operator/discovery/discovery-server.ts";
 import type { LeadershipState } from "@svc-gateway/operator/discovery/leadership-state.ts";
 import type { DedicatedGateway } from "@svc-gateway/operator/discovery/principals.ts";
+import { holdPort, type HeldPort } from "../../../../common/test/held-port.ts";
 import { createMemoryCaStore, type MemoryCaStore } from "./memory-ca-store.ts";
 
 /** A leadership that the test moves. */
@@ -88,10 +89,19 @@ export const reviewTestToken: ReviewToken = (token) => {
 export const sharedToken = "token:svc-system:svc-shared-proxy";
 
 const running = new Set<DiscoveryServer>();
+/** The ports of all controllers, on which tests start another controller after the first one. */
+const held: HeldPort[] = [];
 
 /** Closes what `startController` has started. */
 export async function stopControllers(): Promise<void> {
   await Promise.all([...running].map((server) => stopController(server)));
+  for (const one of held.splice(0)) one.release();
+}
+
+async function portOfTest(): Promise<number> {
+  const one = await holdPort();
+  held.push(one);
+  return one.port;
 }
 
 export async function stopController(server: DiscoveryServer): Promise<void> {
@@ -107,8 +117,8 @@ export async function startController(options: TestControllerOptions = {}): Prom
   const rejections: { readonly reason: BootstrapReason; readonly principal: string }[] = [];
   const server = createDiscoveryServer({
     host: options.host ?? "127.0.0.1",
-    streamPort: options.streamPort ?? 0,
-    bootstrapPort: options.bootstrapPort ?? 0,
+    streamPort: options.streamPort ?? (await portOfTest()),
+    bootstrapPort: options.bootstrapPort ?? (await portOfTest()),
     installNamespace: "svc-system",
     service: "svc-controller-discovery",
     trustDomain: "cluster.local",
