@@ -29,11 +29,12 @@ export type StartOptions = {
   readonly flags?: readonly string[];
   /** File descriptors that it may open. */
   readonly descriptors?: number;
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** Runs the body with a gateway, and ends the gateway even if the body fails. */
 export async function withGateway(
-  { manifests, flags = [], descriptors }: StartOptions,
+  { manifests, flags = [], descriptors, env = {} }: StartOptions,
   body: (gateway: Gateway) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "svc-gateway-standalone-"));
@@ -41,7 +42,7 @@ export async function withGateway(
   const ports = ["--port-map", "80=0,443=0", "--admin-port", "0", "--health-port", "0"];
   const bind = ["--proxy-bind-address", "127.0.0.1", "--management-bind-address", "127.0.0.1"];
   const argv = ["serve", "standalone", "--manifests", folder, ...ports, ...bind, ...flags];
-  const child = startProgram(argv, { descriptors });
+  const child = startProgram(argv, { descriptors, env });
   const logLines: LogLine[] = [];
   let snapshots = 0;
   let rest = "";
