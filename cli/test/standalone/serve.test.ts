@@ -250,7 +250,8 @@ describe("serve standalone", () => {
       await withGateway({ manifests: { "all.json": listOf() } }, async ({ httpPort, kill, log, ended }) => {
         const agent = new Agent({ keepAlive: true });
         expect((await fetchPath(httpPort, "a.example.com", "/", agent)).status).to.equal(404);
-        const silent = connectTcp(httpPort, "127.0.0.1");
+        // Reset if the gateway had not accepted it yet.
+        const silent = connectTcp(httpPort, "127.0.0.1").on("error", () => undefined);
         await once(silent, "connect");
         kill("SIGINT");
         const { how } = await log(({ message }) => message === "stopping");
