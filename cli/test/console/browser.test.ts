@@ -31,7 +31,9 @@ describe("the console in a browser", () => {
   before(async function () {
     // Where it is missing, the pages are tested as text only (console-app.test.ts).
     if (!existsSync(executablePath)) return this.skip();
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+    // The time limit of the hook counts.
+    const args = ["--no-sandbox", "--disable-gpu"];
+    browser = await chromium.launch({ executablePath, args, timeout: 0 });
     served = await startTestConsole(sourceOf(await buildOf(shop())));
     page = await open(served.cookie);
   });
@@ -49,6 +51,8 @@ describe("the console in a browser", () => {
     await own.keyboard.type(token);
     await own.keyboard.press("Enter");
     await own.waitForSelector("nav");
+    // With the style sheet, which has the outline.
+    await own.waitForLoadState();
     const stops: unknown[] = [];
     for (let step = 0; step < 2 + Object.keys(pageNames).length; step++) {
       await own.keyboard.press("Tab");
