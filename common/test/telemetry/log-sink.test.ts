@@ -10,6 +10,9 @@ import { until } from "../until.ts";
 
 const modulePath = fileURLToPath(new URL("../../src/telemetry/log-sink.ts", import.meta.url));
 
+/** The limits of a sink whose reader may be paused, because the machine is busy. */
+const patient = { stallMs: 60_000, totalMs: 60_000 };
+
 /** Runs a program that writes through a sink on standard output; its output on standard error is its report. */
 const run = (program: string, output: "pipe" | number = "pipe"): ChildProcessWithoutNullStreams =>
   spawn(
@@ -107,7 +110,7 @@ describe("log sink", () => {
       const fd = openSync(file, "w");
       const disk = new FullDisk(7);
       try {
-        const sink = createLogSink({ fd });
+        const sink = createLogSink({ fd, endLimits: patient });
         const lines = ["one 1\n", "two 2\n", "three 3\n"];
         for (const line of lines) sink.write(line);
         await until(() => disk.refusals > 0, "a write that is refused");
@@ -133,7 +136,7 @@ describe("log sink", () => {
 
   it("whole lines are dropped and counted while the reader is blocked, and written again later", async () => {
     const child = run(`
-      const sink = createLogSink({ fd: 1, maxBufferedBytes: 64 * 1024 });
+      const sink = createLogSink({ fd: 1, maxBufferedBytes: 64 * 1024, endLimits: ${JSON.stringify(patient)} });
       const line = "x".repeat(1023) + "\\n";
       let taken = 0;
       for (let round = 0; round < 100; round += 1) {
@@ -171,13 +174,25 @@ describe("log sink", () => {
   };
 
   for (const [how, ends] of [
-    ["in order", "await sink.close();"],
+    // Once the pipe is full, no thread is about to write a piece that the sink gives up.
+    [
+      "in order",
+      "while (!isFull) await new Promise((resolve) => setImmediate(resolve)); await sink.close();",
+    ],
     ["at once", ""],
   ] as const) {
     it(`a process that ends ${how} does so while its output is not read, and counts each line as taken or dropped`, async () => {
       const pipe = unreadPipe();
       const child = run(
         `
+        import fs from "node:fs";
+        let isFull = false;
+        const { write } = fs;
+        fs.write = (fd, bytes, done) =>
+          write(fd, bytes, (error, count) => {
+            isFull ||= error !== null;
+            done(error, count);
+          });
         const sink = createLogSink({ fd: 1, maxBufferedBytes: 512 * 1024, endLimits: { stallMs: 20, totalMs: 60_000 } });
         const line = "x".repeat(1023) + "\\n";
         for (let i = 0; i < 1000; i += 1) sink.write(line);
