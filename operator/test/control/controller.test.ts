@@ -232,8 +232,7 @@ describe("startController", () => {
     const stream = openRawStream(replica.streamPort, trustPem, identity);
     stream.send(subscribe("proxy-0"));
     const keys = (): readonly string[] => {
-      const last = stream.messages.at(-1);
-      if (last?.has_snapshot === true) stream.ack();
+      stream.ackOnce();
       return stream.messages.flatMap(({ snapshot }) => snapshot.resources.map(({ key }) => key));
     };
     await until(() => keys().includes("config|session-key"), "the key of cookies");

@@ -92,6 +92,8 @@ export type RawStream = {
   sendBytes(bytes: Buffer): void;
   /** Answers the latest snapshot. */
   ack(): void;
+  /** Answers the latest snapshot unless it was answered by this function before. */
+  ackOnce(): void;
   nack(detail: string): void;
   /** Stops reading messages from the connection until `resume`. */
   pause(): void;
@@ -106,21 +108,30 @@ export function openRawStream(port: number, trustPem: string, identity?: TestIde
   const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
   const messages: ServerMessage[] = [];
   let status: StatusObject | undefined;
+  let answered: ServerMessage | undefined;
   call.on("data", (bytes: Buffer) => messages.push(ServerMessage.deserialize(bytes)));
   call.on("error", () => {});
   call.on("status", (ending) => (status = ending));
   const send = (message: ClientMessage): void => void call.write(Buffer.from(message.serialize()));
+  const latestMessage = () => messages.findLast(({ has_snapshot }) => has_snapshot);
   const latest = () => {
-    const snapshot = messages.findLast(({ has_snapshot }) => has_snapshot)?.snapshot;
+    const snapshot = latestMessage()?.snapshot;
     if (snapshot === undefined) throw new Error("there is no snapshot to answer");
     return { version: snapshot.version, nonce: snapshot.nonce };
   };
+  const ack = (): void => send(new ClientMessage({ ack: new Ack(latest()) }));
   return {
     messages,
     status: () => status,
     send,
     sendBytes: (bytes) => void call.write(bytes),
-    ack: () => send(new ClientMessage({ ack: new Ack(latest()) })),
+    ack,
+    ackOnce() {
+      const message = latestMessage();
+      if (message === answered) return;
+      answered = message;
+      ack();
+    },
     nack: (detail) => send(new ClientMessage({ nack: new Nack({ ...latest(), detail }) })),
     pause: () => void call.pause(),
     resume: () => void call.resume(),
