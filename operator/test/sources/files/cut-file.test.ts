@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { writeFile } from "node:fs/promises";
+import { appendFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FolderState } from "../../../src/sources/files/folder-state.ts";
 import { settleTimes } from "../../../src/sources/files/settling.ts";
@@ -70,7 +70,8 @@ describe("a file that is written in place", () => {
     it(`a file that ${what} is used as it is once it has settled`, async () => {
       await folder.write("a.yaml", whole);
       const source = await folder.follow({ times: { ...forEver, cutQuietMs: 100 } });
-      await writeInPlace(text);
+      // In one step, because a file that is empty until it is written may settle as it is.
+      await truncate(join(folder.path, "a.yaml"), text.length);
       expect(valuesOf(await source.until(has("b", undefined)))).to.deep.equal(left);
     });
   }
@@ -90,7 +91,8 @@ describe("a file that is written in place", () => {
   it("a file that is no longer YAML is reported once it has settled", async () => {
     await folder.write("a.yaml", configMap("a"));
     const source = await folder.follow({ times: { ...forEver, cutQuietMs: 100 } });
-    await writeInPlace("a: [\n");
+    // In one step, because a file that is empty until it is written may settle as it is.
+    await appendFile(join(folder.path, "a.yaml"), "a: [\n");
     const state = await source.until(({ problems }) => problems.length > 0);
     expect(problemsOf(folder, state)[0]).to.match(/^a\.yaml:\d+:\d+: .*; its last valid state is used$/);
     expect(valuesOf(state)).to.deep.equal({ a: "1" });
