@@ -1,16 +1,30 @@
 import { expect } from "chai";
-import { createSocket } from "node:dgram";
+import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
+import { ownLoopback as address } from "../../../common/test/own-loopback.ts";
 import { findUnusablePorts } from "../../src/listeners/free-ports.ts";
 
 const listening = async (reusePort: boolean): Promise<{ readonly server: Server; readonly port: number }> => {
-  const server = createServer().listen({ port: 0, host: "127.0.0.1", reusePort });
+  const server = createServer().listen({ port: 0, host: address, reusePort });
   await once(server, "listening");
   return { server, port: (server.address() as AddressInfo).port };
 };
 
-const address = "127.0.0.1";
+/** A UDP socket on a port that is free for TCP. */
+async function boundUdp(): Promise<Socket> {
+  for (;;) {
+    const { server, port } = await listening(false);
+    const socket = createSocket("udp4").bind(port, address);
+    const isBound = await once(socket, "listening").then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    await once(server, "close");
+    if (isBound) return socket;
+  }
+}
 
 describe("findUnusablePorts", () => {
   it("a TCP port that is taken is found, even where its socket would share it", async () => {
@@ -31,8 +45,7 @@ describe("findUnusablePorts", () => {
   });
 
   it("a UDP port that is taken is found, and the TCP port of the same number is free", async () => {
-    const socket = createSocket("udp4").bind(0, address);
-    await once(socket, "listening");
+    const socket = await boundUdp();
     const { port } = socket.address();
     const localPort = (): number => port;
     const listeners = [
