@@ -89,6 +89,8 @@ export type SeenRequest = {
 
 export type ManagerUnderTest = {
   readonly manager: ListenerManager;
+  /** The address of its listeners. */
+  readonly address: string;
   readonly events: EventLog;
   readonly errors: string[];
   readonly warnings: string[];
@@ -118,6 +120,7 @@ export function startManager(
   options: Partial<ListenerManagerOptions> = {},
   handler?: RequestHandler,
 ): ManagerUnderTest {
+  const address = options.bindAddress ?? "127.0.0.1";
   const events = new EventLog();
   const seen: SeenRequest[] = [];
   const errors: string[] = [];
@@ -136,7 +139,7 @@ export function startManager(
     onEvent: () => {},
   };
   const manager = createListenerManager({
-    bindAddress: "127.0.0.1",
+    bindAddress: address,
     portMap: new Map([80, 81, 443].map((port) => [port, 0])),
     reusePort: false,
     reportsFailures: true,
@@ -173,7 +176,7 @@ export function startManager(
     ...options,
   });
   running.push(manager);
-  return { manager, events, errors, warnings, seen };
+  return { manager, address, events, errors, warnings, seen };
 }
 
 /** Registers something that is closed with the managers. */
@@ -189,8 +192,8 @@ export async function stopManagers(): Promise<void> {
 }
 
 /** A client of a listener port. */
-export async function connect({ manager }: ManagerUnderTest, port = 80): Promise<RawClient> {
-  const client = await RawClient.connect(manager.localPort(port) as number);
+export async function connect({ manager, address }: ManagerUnderTest, port = 80): Promise<RawClient> {
+  const client = await RawClient.connect(manager.localPort(port) as number, address);
   clients.push(client);
   return client;
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ownLoopback } from "../../../common/test/own-loopback.ts";
 import { describeCodecs } from "../http1-codecs.ts";
 import { connect as connectHttp2 } from "node:http2";
 import { emptyPortTable } from "../../src/routing/changing-port-table.ts";
@@ -42,7 +43,8 @@ describeCodecs("the listener manager: shutdown", () => {
   });
 
   it("a shutdown closes idle connections when it stops accepting, and resolves after the last response", async () => {
-    const started = startManager();
+    // No other process gets the port when it is free.
+    const started = startManager({ bindAddress: ownLoopback });
     await started.manager.apply(plan([http(80)]));
     const port = started.manager.localPort(80) as number;
     const [busy, idle] = [await connect(started), await connect(started)];
@@ -51,7 +53,9 @@ describeCodecs("the listener manager: shutdown", () => {
     let done = false;
     const down = started.manager.shutdown(soon, new AbortController().signal).then(() => (done = true));
     expect(await idle.untilEnd()).to.equal("");
-    const late = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
+    const late = await RawClient.connect(port, ownLoopback).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
     expect(late).to.equal("ECONNREFUSED");
     expect(done).to.equal(false);
     answer(started.seen[0]?.client as never);

@@ -151,13 +151,13 @@ export class RawClient {
     });
   }
 
-  static async connect(port: number): Promise<RawClient> {
+  static async connect(port: number, host: string = "127.0.0.1"): Promise<RawClient> {
     const socket = new Socket({ allowHalfOpen: true });
     const client = new RawClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once("connect", () => resolve());
       socket.once("error", reject);
-      socket.connect(port, "127.0.0.1");
+      socket.connect(port, host);
     });
     return client;
   }
