@@ -6,10 +6,11 @@ import type { ToWorker, WorkerStart } from "../../src/worker/messages.ts";
 export type Fault = {
   readonly worker: number;
   /**
-   * `loop` never ends, `wait` waits indefinitely, and `block` cannot be ended for three seconds. `report-read` is not a
-   * fault: it announces that the worker reads a part of an update.
+   * `loop` never ends, `wait` waits indefinitely, and `block` cannot be ended while the file `until` exists, at most for
+   * a minute. `report-read` is not a fault: it announces that the worker reads a part of an update.
    */
   readonly fault: "throw" | "exit-at-stage" | "exit-at-commit" | "report-read" | "loop" | "wait" | "block";
+  readonly until?: string;
 };
 
 const { worker } = workerData as WorkerStart;
@@ -29,7 +30,11 @@ faults.addEventListener("message", (event) => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       break;
     case "block":
-      execFileSync("sleep", ["3"]);
+      execFileSync("sh", [
+        "-c",
+        'for i in $(seq 600); do test -e "$0" && sleep 0.1; done',
+        asked.until ?? "",
+      ]);
       break;
     case "report-read":
       isReported = true;

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { listenerKey, routeKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
@@ -230,8 +233,10 @@ describe("workers", () => {
     await withWorkers(
       1,
       async ({ fault: cause, lines }) => {
-        await cause({ worker: 0, fault: "block" });
+        const blocked = await mkdtemp(join(tmpdir(), "svc-blocked-"));
+        await cause({ worker: 0, fault: "block", until: blocked });
         await stuck;
+        await rm(blocked, { recursive: true });
         expect(lines.join("")).to.contain('"event":"worker_stuck"');
       },
       [],
