@@ -37,7 +37,8 @@ type Outcome =
   | { readonly kind: "error"; readonly error: string };
 
 type Side = {
-  readonly client: UpstreamClient;
+  readonly create: () => UpstreamClient;
+  client: UpstreamClient;
   readonly backend: RawBackend;
   peer: RawPeer | undefined;
   encoder: BlockEncoder;
@@ -47,9 +48,13 @@ const sides = new Map<string, Side>();
 
 await openLayers();
 for (const codec of http2Codecs) {
-  useHttp2Codec(codec);
+  const create = (): UpstreamClient => {
+    useHttp2Codec(codec);
+    return createClient();
+  };
   sides.set(codec, {
-    client: createClient(),
+    create,
+    client: create(),
     backend: await startRawBackend(),
     peer: undefined,
     encoder: new BlockEncoder(),
@@ -69,8 +74,9 @@ const request = async (
     side.peer === undefined || side.peer.ended || side.next > 400 || method === "HEAD" || isAlone;
   if (isFresh) {
     side.peer?.close();
-    // The end of the old connection must have been noticed.
-    for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // The old client could send the request on the old connection, whose end it notices at any time.
+    side.client.close();
+    side.client = side.create();
   }
   const sent = exchange(side.client, side.backend.port, { method, body });
   if (isFresh) {
