@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { awake } from "../../timing/awake-clock.ts";
 import { AwakeTimer } from "../../timing/awake-timer.ts";
 import { HandleTransport } from "./handle-transport.ts";
 import type { HandleInternals } from "./internals.ts";
@@ -54,7 +55,10 @@ export class TestEnd {
 
 export type Pair = { readonly own: TestEnd; readonly peer: TestEnd };
 
-/** Common parts of the self-tests: loopback connections, and waits for events on them, all within one time limit. */
+/**
+ * Common parts of the self-tests: loopback connections, and waits for events on them, all within one time limit. Pauses
+ * of the process do not count.
+ */
 export class TestBench {
   /** The behaviour that is being tested, for error texts. */
   step = "connect";
@@ -64,6 +68,7 @@ export class TestBench {
   private server: Server | undefined = undefined;
   private look: () => void = () => {};
   private giveUp: (reason: Error) => void = () => {};
+  private readonly endWatch = awake.watch();
   private readonly timer: AwakeTimer;
 
   constructor(limitMs: number) {
@@ -128,6 +133,7 @@ export class TestBench {
 
   close(): void {
     this.timer.clear();
+    this.endWatch();
     for (const closable of this.closables) closable.destroy();
     this.server?.close();
   }
