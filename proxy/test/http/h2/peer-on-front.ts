@@ -1,3 +1,4 @@
+import type { FrontLimits } from "../../../src/http/front.ts";
 import { type RawPeer, frame, frameTypes, rawClient, requestFrame } from "./frames.ts";
 import { type Codec, type FrontServer, startFront } from "./support.ts";
 
@@ -10,12 +11,12 @@ export type PeerOnFront = {
 };
 
 /** Starts the front and the client before each test, and closes them after it. */
-export function usePeerOnFront(codec: Codec): PeerOnFront {
+export function usePeerOnFront(codec: Codec, limits: Partial<FrontLimits> = {}): PeerOnFront {
   let server: FrontServer;
   let peer: RawPeer;
   let questions = 0;
   beforeEach(async () => {
-    server = await startFront(codec, undefined, { idleTimeoutMs: 2000 });
+    server = await startFront(codec, undefined, limits);
     peer = rawClient(server.port);
     await peer.ofType(frameTypes.settings);
   });
