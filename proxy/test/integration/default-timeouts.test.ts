@@ -6,11 +6,14 @@ import { exchange, startGateway, startTcp } from "./gateway.ts";
 const request = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
 describeCodecs("timeouts of the whole proxy", () => {
-  /** The response of a backend that answers after 300 ms, and the access-log error of the request. */
-  async function ask(flags: readonly string[], timeouts?: Timeouts): Promise<readonly [string, unknown]> {
+  /** The status of a request to a backend that answers after `answerMs` or never, and its access-log error. */
+  async function ask(
+    flags: readonly string[],
+    { timeouts, answerMs }: { readonly timeouts?: Timeouts; readonly answerMs?: number } = {},
+  ): Promise<readonly [string, unknown]> {
     const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     const backend = await startTcp((socket) => {
-      socket.once("data", () => setTimeout(() => socket.end(answer), 300));
+      if (answerMs !== undefined) socket.once("data", () => setTimeout(() => socket.end(answer), answerMs));
     });
     const features = timeouts === undefined ? {} : { features: { timeouts } };
     const gateway = await startGateway({ ports: [backend.port], ...features }, flags);
@@ -32,7 +35,7 @@ describeCodecs("timeouts of the whole proxy", () => {
   });
 
   it("the proxy's default timeouts limit a rule with timeouts of another kind", async () => {
-    expect(await ask([attempt50], { readTimeoutMs: 60_000 })).to.deep.equal([
+    expect(await ask([attempt50], { timeouts: { readTimeoutMs: 60_000 } })).to.deep.equal([
       "504",
       "upstream request timeout",
     ]);
@@ -40,10 +43,11 @@ describeCodecs("timeouts of the whole proxy", () => {
 
   it("the proxy's default timeouts do not limit a rule that replaces them, even by none", async () => {
     const flags = [request50, attempt50];
-    expect(await ask(flags, { replacesDefaults: true })).to.deep.equal(["200", undefined]);
-    expect(await ask(flags, { replacesDefaults: true, requestTimeoutMs: 60_000 })).to.deep.equal([
-      "200",
-      undefined,
-    ]);
+    for (const timeouts of [
+      { replacesDefaults: true },
+      { replacesDefaults: true, requestTimeoutMs: 60_000 },
+    ] as const) {
+      expect(await ask(flags, { timeouts, answerMs: 300 })).to.deep.equal(["200", undefined]);
+    }
   });
 });
