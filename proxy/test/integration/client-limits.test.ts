@@ -1,6 +1,6 @@
 import { connect as connectHttp2, type ClientHttp2Stream } from "node:http2";
 import type { ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { RateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import { expect } from "chai";
 import { describeCodecs } from "../http1-codecs.ts";
@@ -30,13 +30,15 @@ describeCodecs("limits of clients, through the whole data plane", () => {
 
   it("a client has its requests in progress counted over all its connections until they have ended", async () => {
     await start({ maxConcurrent: 2, concurrentStatus: 503 });
-    const sockets = [1, 2].map(() => {
+    const sockets: Socket[] = [];
+    for (const count of [1, 2]) {
       const socket = connect({ host: "127.0.0.1", port: gateway.port });
+      sockets.push(socket);
       socket.on("error", () => {});
       socket.write("GET /held HTTP/1.1\r\nHost: a.example\r\n\r\n");
-      return socket;
-    });
-    await eventually(() => held.length === 2);
+      // Each request is held before the next one is sent, so that both are in the order of their connections.
+      await eventually(() => held.length === count);
+    }
     const refused = await exchange(gateway.port, get);
     expect(refused.slice(9, 12)).to.equal("503");
     expect(refused.toLowerCase()).to.not.include("retry-after");
