@@ -5,12 +5,15 @@ import { nodeSockets, type SocketLayer } from "../src/sockets/socket-layer.ts";
 /** The values of `--socket-layer`. */
 export type SocketLayerName = "node" | "handles";
 
+/** The limit of each self-test, which must not fail on a machine that stops the process for seconds. */
+const maxTestMs = 60_000;
+
 let handles: SocketLayer | undefined;
 
 /** Opens the TCP handles, once: before the first test, and in programs that tests run before anything uses them. */
 export async function openLayers(): Promise<void> {
   if (handles !== undefined) return;
-  const opened = await openHandleSockets();
+  const opened = await openHandleSockets(undefined, maxTestMs);
   if (!opened.ok) throw new Error(opened.error);
   const { layer: opening, tlsLack, acceptLack } = opened.value;
   const lack = tlsLack ?? acceptLack;

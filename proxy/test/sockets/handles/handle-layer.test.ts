@@ -27,7 +27,7 @@ function internals(): HandleInternals {
 
 describe("the check of the runtime's TCP handles", () => {
   it("the handles of the Node.js that is shipped pass the check", async () => {
-    const opened = await openHandleSockets();
+    const opened = await openHandleSockets(undefined, 60_000);
     expect(opened.ok && opened.value.tlsLack).to.equal(undefined);
     expect(opened.ok && opened.value.acceptLack).to.equal(undefined);
   });
