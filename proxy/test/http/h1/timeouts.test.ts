@@ -48,9 +48,10 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
   });
 
   it("the header timeout counts from the first byte, however slowly bytes trickle in", async () => {
-    const { connect } = await startAnswering({ headerTimeoutMs: 120 });
+    const { connect, sockets } = await startAnswering({ headerTimeoutMs: 120 });
     const client = await connect();
     client.send("GET / HTTP/1.1\r\n");
+    await eventually(() => (sockets[0]?.bytesRead ?? 0) > 0);
     const trickle = setInterval(() => client.send("X: y\r\n"), 1);
     const text = await clock.passing(client.untilEnd());
     clearInterval(trickle);

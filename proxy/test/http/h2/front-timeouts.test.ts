@@ -36,7 +36,12 @@ describeHttp2Codecs("HTTP/2 front: time limits", (codec) => {
     const slow = rawClient(server.port);
     for (const peer of [idle, slow]) {
       await peer.ofType(frameTypes.settings);
-      peer.send(frame(frameTypes.settings, flags.ack, 0));
+      // The answer to the PING shows that the acknowledgement has arrived before any time passes.
+      peer.send(
+        frame(frameTypes.settings, flags.ack, 0),
+        frame(frameTypes.ping, 0, 0, Buffer.from("question")),
+      );
+      await peer.ofType(frameTypes.ping);
     }
     slow.send(requestFrame(1, { end: true }).subarray(0, 20));
     for (const peer of [silent, partial, idle, slow]) {
