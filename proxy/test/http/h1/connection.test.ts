@@ -306,6 +306,7 @@ function holdsWhatWaits(): void {
     client.send(request("/first"));
     await eventually(() => streams.length === 1);
     client.send(request("/").repeat(count));
+    await eventually(() => (sockets[0]?.bytesRead ?? 0) >= 65_536);
     let last = -1;
     while (sockets[0]?.bytesRead !== last) {
       last = sockets[0]?.bytesRead ?? 0;
