@@ -118,11 +118,10 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
     const clock = holdClock();
 
     it("a client that has ended its side still gets its response, and then the end", async () => {
-      const { connect, streams } = await startManual();
+      const { connect, streams, sockets } = await startManual();
       const client = await connect();
       client.socket.end(request("/1"));
-      await eventually(() => streams.length === 1);
-      await new Promise((resolve) => setImmediate(resolve));
+      await eventually(() => streams.length === 1 && sockets[0]?.readableEnded === true);
       answer(streams[0] as ClientStream);
       expect(await client.untilEnd()).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*hello$/);
     });
