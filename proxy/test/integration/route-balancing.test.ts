@@ -13,6 +13,8 @@ const hashOf = (key: RequestTemplate, subset?: number): Balancing => ({
 describe("balancing of routes, through the whole data plane", () => {
   let upstreams: HttpUpstream[];
   let gateway: Gateway;
+  /** The number of keys of which none chooses one of four backends with a probability of 4 · (3/4)^100 < 10^-11. */
+  const keys = 100;
 
   /** Four backends that answer with their number, behind `/` with a balancing and `/turns` without one. */
   async function start(balancing: Balancing): Promise<void> {
@@ -53,7 +55,7 @@ describe("balancing of routes, through the whole data plane", () => {
     await start(hashOf([{ variable: "http", name: "x-tenant" }, "-", { variable: "request_uri" }]));
     expect((await answering("/a?b=1", "X-Tenant: one\r\n")).size).to.equal(1);
     const spread = new Set<string>();
-    for (let i = 0; i < 40; i++) spread.add(await ask("/a", `X-Tenant: t${i}\r\n`));
+    for (let i = 0; i < keys; i++) spread.add(await ask("/a", `X-Tenant: t${i}\r\n`));
     expect(spread.size).to.equal(4);
     expect((await answering("/turns", "X-Tenant: one\r\n")).size).to.equal(4);
   });
@@ -71,7 +73,7 @@ describe("balancing of routes, through the whole data plane", () => {
     await start(hashOf([{ variable: "uri" }], 2));
     expect((await answering("/a", "", 40)).size).to.equal(2);
     const spread = new Set<string>();
-    for (let i = 0; i < 40; i++) spread.add(await ask(`/${i}`));
+    for (let i = 0; i < keys; i++) spread.add(await ask(`/${i}`));
     expect(spread.size).to.equal(4);
   });
 
@@ -89,7 +91,7 @@ describe("balancing of routes, through the whole data plane", () => {
     gateway.update({ ...gateway.plan, set: { balancing: hashOf(key) } });
     expect((await answering("/turns?user=a", "X-Tenant: one\r\n")).size).to.equal(1);
     const spread = new Set<string>();
-    for (let i = 0; i < 40; i++) spread.add(await ask(`/turns?user=${i}`));
+    for (let i = 0; i < keys; i++) spread.add(await ask(`/turns?user=${i}`));
     expect(spread.size).to.equal(4);
     expect((await answering("/?user=a")).size, "a route with a balancing of its own").to.equal(4);
   });
