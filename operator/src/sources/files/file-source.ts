@@ -141,20 +141,21 @@ export async function startFileSource(
   /** Applies the present content of the folder, unless it was applied before. */
   async function look(): Promise<Result<void, ManifestProblem>> {
     for (let tries = 1; !signal.aborted;) {
-      const startedMs = performance.now();
+      const listedMs = performance.now();
       const listing = await listFolder(folder, limits);
       if (!listing.ok) return fail(listing.error);
-      lookMs = performance.now() - startedMs;
+      lookMs = performance.now() - listedMs;
       if (watchers.update(listing.value.directories)) continue; // to find changes made since it was listed
       const verdict = settling.observe(listing.value, performance.now());
       if (verdict.type === "wait") {
         await sleep(verdict.waitMs, signal);
         continue;
       }
-      if (verdict.type === "settled" || loader.nextCutEndMs <= performance.now()) {
+      if (verdict.type === "settled" || loader.nextCutEndMs <= listedMs) {
         // The first state is read in one turn: nothing is served yet that other changes could update.
         const turn = state === undefined ? {} : { turnMs };
-        const loaded = await loader.load(listing.value, { isLastTry: tries >= maxReadTries, ...turn });
+        const isLastTry = tries >= maxReadTries;
+        const loaded = await loader.load(listing.value, { isLastTry, listedMs, ...turn });
         if (loaded.ok && loaded.value.type === "reading") {
           settling.defer(listing.value, performance.now());
           if (loaded.value.state !== undefined) await take(loaded.value.state);

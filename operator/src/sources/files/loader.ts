@@ -28,10 +28,13 @@ export type FolderLoader = {
    * caller must call again with a new listing. Files that change meanwhile and are not part of this batch are applied
    * before it, if they were known before and lose no object. An object that moves between files, or a new group of
    * files, is therefore never applied in part.
+   *
+   * `listedMs` is the time at which the listing was begun, by default the present. A file that may be cut is used if
+   * its time had ended by then: it may have been written since.
    */
   load(
     listing: Listing,
-    options: { readonly isLastTry: boolean; readonly turnMs?: number },
+    options: { readonly isLastTry: boolean; readonly turnMs?: number; readonly listedMs?: number },
   ): Promise<Result<LoadOutcome, "changed">>;
   /**
    * The time at which the next call of `load` uses a file that may be cut in its present version (monotonic
@@ -97,9 +100,8 @@ export function createFolderLoader(
   let ofListing: FolderState["problems"] = [];
 
   return {
-    async load(listing, { isLastTry, turnMs = Number.POSITIVE_INFINITY }) {
+    async load(listing, { isLastTry, turnMs = Number.POSITIVE_INFINITY, listedMs = performance.now() }) {
       const tooMuch = filesBeyondLimit(listing, limits.maxTotalBytes);
-      const nowMs = performance.now();
       const read = async (file: ListedFile, until: number): Promise<KnownFile | "paused" | undefined> => {
         const known = files.get(file.path);
         const outcome = tooMuch.has(file) ? overBudget(file, known) : await loadFile(file, known, until);
@@ -108,7 +110,7 @@ export function createFolderLoader(
       };
       const isChanged = (file: ListedFile): boolean => {
         const known = files.get(file.path);
-        return tooMuch.has(file) || known?.signature !== file.signature || endOfCut(known) <= nowMs;
+        return tooMuch.has(file) || known?.signature !== file.signature || endOfCut(known) <= listedMs;
       };
       const changed = listing.files.filter(isChanged);
       let hasOvertaken = false;

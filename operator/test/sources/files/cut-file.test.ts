@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { appendFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FolderState } from "../../../src/sources/files/folder-state.ts";
+import { folderLimits } from "../../../src/sources/files/limits.ts";
+import { listFolder } from "../../../src/sources/files/listing.ts";
+import { createFolderLoader } from "../../../src/sources/files/loader.ts";
 import { settleTimes } from "../../../src/sources/files/settling.ts";
 import { configMap, createTestFolder, failingLog, problemsOf, valuesOf, type TestFolder } from "./folder.ts";
 
@@ -112,6 +115,31 @@ describe("a file that is written in place", () => {
     expect(logged).to.deep.equal([{ event: "manifest_never_whole", file, after_ms: 300 }]);
     await writeInPlace(configMap("a", "2"));
     await source.until(has("a", "2"));
+  });
+
+  it("a file that was cut when it was listed, and has been written since, is not used as it was", async () => {
+    await folder.write("a.yaml", whole);
+    const times = { ...forEver, cutQuietMs: 1 };
+    const loader = createFolderLoader(folder.path, folderLimits, { times });
+    const listed = async () => {
+      const listing = await listFolder(folder.path, folderLimits);
+      if (!listing.ok) throw new Error(listing.error.message);
+      return listing.value;
+    };
+    const load = async (...args: Parameters<typeof loader.load>) => {
+      const loaded = await loader.load(...args);
+      if (!loaded.ok || loaded.value.state === undefined) throw new Error("the folder was not read");
+      return valuesOf(loaded.value.state);
+    };
+    const before = await load(await listed(), { isLastTry: true });
+    await writeInPlace("");
+    await load(await listed(), { isLastTry: true });
+    const endMs = loader.nextCutEndMs;
+    const listing = await listed();
+    await writeInPlace(whole);
+    while (performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(await load(listing, { isLastTry: true, listedMs: endMs - 1 })).to.deep.equal(before);
+    expect(await load(await listed(), { isLastTry: true })).to.deep.equal(before);
   });
 
   it("a file that is renamed over another one is used at once, also if it has fewer objects or is not YAML", async () => {
