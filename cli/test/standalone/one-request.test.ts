@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { until } from "../../../common/test/until.ts";
 import { startHttpCollector } from "../../../proxy/test/tracing/collector.ts";
 import { runInside } from "../support.ts";
@@ -17,16 +17,6 @@ type Panel = {
 
 const host = "shop.example";
 const url = `http://${host}/cart/7`;
-
-/** A port of this machine on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function ask(port: number): Promise<IncomingMessage> {
   const sent = request({
@@ -67,7 +57,7 @@ async function shownAfterMore(
   prometheus: Prometheus,
   expr: string,
 ): Promise<readonly Sample["labels"][]> {
-  const query = expr.replaceAll(/\$(?:namespace|pod)/g, ".*").replaceAll("$__rate_interval", "10s");
+  const query = expr.replaceAll(/\$(?:namespace|pod)/g, ".*").replaceAll("$__rate_interval", "1m");
   let series: readonly Sample[] = [];
   while (!series.some(({ value }) => value > 0)) {
     expect((await ask(port)).statusCode).to.equal(502);
@@ -80,7 +70,8 @@ async function shownAfterMore(
 describe("one request that failed", () => {
   it("a failed request leads by its id to its log line, trace, panel of the dashboard and explanation", async () => {
     const collector = await startHttpCollector();
-    const port = await closedPort();
+    const refusing = await holdRefusingPort();
+    const { port } = refusing;
     const manifests = listOf(
       ...serviceManifests("shop", [port]),
       ingressManifest("shop", host, [{ path: "/cart", service: "shop" }]),
@@ -140,6 +131,7 @@ describe("one request that failed", () => {
         expect(everything.join("\n")).not.to.include("secret");
       });
     } finally {
+      refusing.close();
       await collector.close();
     }
   });

@@ -26,7 +26,7 @@ export async function withPrometheus(
   const config = join(folder, "prometheus.json");
   const target = { targets: [`127.0.0.1:${adminPort}`], labels: { namespace: "svc-system", pod: "proxy" } };
   const job = { job_name: "svc-gateway", static_configs: [target] };
-  const intervals = { scrape_interval: "200ms", scrape_timeout: "200ms" };
+  const intervals = { scrape_interval: "1s", scrape_timeout: "1s" };
   await writeFile(config, JSON.stringify({ global: intervals, scrape_configs: [job] }));
   const flags = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, "data")}`];
   const child = spawn("prometheus", [...flags, "--web.listen-address=127.0.0.1:0", "--log.format=json"], {
@@ -35,12 +35,15 @@ export async function withPrometheus(
   const closed = once(child, "close");
   try {
     let address = "";
+    let isReady = false;
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line);
       const { msg, address: bound } = JSON.parse(line) as { msg?: string; address?: string };
       if (msg === "Listening on") address = bound ?? "";
-      if (msg === "Server is ready to receive web requests.") break;
+      isReady ||= msg === "Server is ready to receive web requests.";
+      // Written by two threads, in any order.
+      if (isReady && address !== "") break;
     }
     if (address === "" || child.exitCode !== null) throw new Error(lines.join("\n"));
     child.stderr.resume();
