@@ -249,7 +249,8 @@ describe("UdpSessions", () => {
     sessions.receive(Buffer.from("b"), clientOf(1), route);
     sessions.retire(new Set(endpoints));
     expect(active()).to.equal(0);
-    backend.close();
+    // A socket with one peer refuses all others, and keeps its port from other processes.
+    await new Promise<void>((resolve) => backend.connect(1, "127.0.0.1", resolve));
     sessions.receive(Buffer.from("c"), clientOf(1), route);
     await eventually(() => active() === 0);
     const labels = {
@@ -259,7 +260,6 @@ describe("UdpSessions", () => {
       error_type: "refused",
     } as const;
     expect(metrics.upstreamErrors.with(labels).value).to.equal(1);
-    backend = createSocket("udp4");
   });
 
   it("draining sessions continue, and no new ones are opened", async () => {
