@@ -1,3 +1,4 @@
+import { mock } from "node:test";
 import { expect } from "chai";
 import { type NameService, systemNames } from "../../src/upstream/name-service.ts";
 import { type Addresses, createResolver, type NameOutcome } from "../../src/upstream/resolver.ts";
@@ -31,6 +32,8 @@ describe("names of endpoints, answered by a real name server", () => {
 
   beforeEach(async () => {
     server = await startNameServer();
+    // The time after which callers no longer wait for an answer passes when a test says so.
+    mock.timers.enable({ apis: ["setTimeout"] });
     nowMs = 1_000_000;
     // A query of the test before, which nothing has answered, may end in this one.
     const own: NameOutcome[] = [];
@@ -48,7 +51,12 @@ describe("names of endpoints, answered by a real name server", () => {
     lastKnown = () => resolver.lastKnown("a.test");
   });
 
-  afterEach(() => server.close());
+  afterEach(() => {
+    // A timer that is cleared after the reset would remove one of the next test.
+    mock.timers.runAll();
+    mock.timers.reset();
+    server.close();
+  });
 
   /** Answers queries for A and AAAA; the latter with no record unless it is given. */
   const serve = (a: DnsReply, aaaa: DnsReply = {}): void => {
@@ -129,7 +137,9 @@ describe("names of endpoints, answered by a real name server", () => {
     await resolve();
     serve(undefined, undefined);
     nowMs += 30_000;
-    expect(await resolve()).to.deep.equal(["192.0.2.1"]);
+    const first = resolve();
+    mock.timers.tick(1_000);
+    expect(await first).to.deep.equal(["192.0.2.1"]);
     // The query is still under way: later callers need not wait for it.
     expect(outcomes).to.deep.equal(["answered"]);
     expect(await resolve()).to.deep.equal(["192.0.2.1"]);

@@ -20,7 +20,7 @@ export const noSuchName: DnsReply = { code: 3 };
 export type NameServer = {
   /** The address of the server, for `setServers`. */
   readonly address: string;
-  /** The questions in order of arrival, such as `A a.test`. */
+  /** The questions in order of arrival, such as `A a.test`; one that is repeated for lack of an answer counts once. */
   readonly asked: string[];
   /** Returns the reply to a question; replaced by the test. */
   answer: (name: string, type: "A" | "AAAA") => DnsReply;
@@ -38,9 +38,13 @@ export async function startNameServer(): Promise<NameServer> {
     answer: (_name: string, _type: "A" | "AAAA"): DnsReply => noSuchName,
     close: () => void socket.close(),
   };
+  const seen = new Set<string>();
   socket.on("message", (query, from) => {
     const { name, type, end } = readQuestion(query);
-    server.asked.push(`${type} ${name}`);
+    const question = `${type} ${name}`;
+    const identity = `${query.readUInt16BE(0)} ${question}`;
+    if (!seen.has(identity)) server.asked.push(question);
+    seen.add(identity);
     const reply = server.answer(name, type);
     if (reply === undefined) return;
     const { code = 0, records = [] } = reply;
