@@ -109,11 +109,11 @@ describeCodecs("a process that could not run for ten minutes", () => {
   });
 
   it("a pause of the process ends no connection, session or handshake below HTTP", async () => {
-    const set = "ns/db/5432";
+    const [set, udpSet] = ["ns/db/5432", "ns/dns/53/udp"] as const;
     const server = await startTcp((socket) => socket.pipe(socket));
     stop.push(() => server.close());
     const backend = createSocket("udp4");
-    backend.bind(server.port, "127.0.0.1");
+    backend.bind(0, "127.0.0.1");
     await once(backend, "listening");
     stop.push(() => backend.close());
     backend.on("message", (message, { port }) => backend.send(message, port, "127.0.0.1"));
@@ -122,13 +122,13 @@ describeCodecs("a process that could not run for ten minutes", () => {
     const gateway = await startL4(
       {
         tcp: l4Route([set, 1]),
-        udp: l4Route([set, 1]),
+        udp: l4Route([udpSet, 1]),
         tls: [{ ...host, mode: "terminate", route: l4Route([set, 1]) }],
         certificates: {
           certificates: { demo: { chainPem, keyPem } },
           hosts: [{ bucket: "exact", host: host.host, certificates: ["demo"] }],
         },
-        endpoints: { [set]: [server.port] },
+        endpoints: { [set]: [server.port], [udpSet]: [backend.address().port] },
       },
       [
         `--proxy-tunnel-idle-timeout=${minute}`,

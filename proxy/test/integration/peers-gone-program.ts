@@ -12,7 +12,7 @@ import { issueCertificate } from "../tls/certificates.ts";
 import { silentPort } from "../upstream/silent-port.ts";
 import { eventually, withWorkers } from "../worker/support.ts";
 import { gateAt, gateName, httpCheck } from "./ext-auth-support.ts";
-import { startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
+import { eventually as until, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 import { l4Route, startL4, type L4Gateway, type L4Plan } from "./l4.ts";
 import { watchOpenResources } from "./open-resources.ts";
 
@@ -23,10 +23,6 @@ const patienceMs = 30_000;
 const rounds = 3;
 
 const { gc: collect = () => undefined } = globalThis as { gc?: () => void };
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await turn();
-};
 
 /**
  * Waits until at most `allowed` resources from after the mark are open, or time is over. Returns the stacks of those.
@@ -35,7 +31,7 @@ async function leftSince(mark: number, allowed = 0): Promise<readonly string[]> 
   const endMs = performance.now() + patienceMs;
   for (;;) {
     collect();
-    for (let i = 0; i < 20; i++) await turn();
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
     const left = resources.since(mark);
     if (left.length <= allowed || performance.now() > endMs) return left;
   }
@@ -347,17 +343,20 @@ const parts: { readonly [name: string]: () => Promise<readonly string[]> } = {
         for (const socket of open) socket.destroy();
       },
     ),
-  UDP: () =>
-    l4({ udp: l4Route([set, 1]) }, async (gateway, backend) => {
-      const server = createSocket("udp4");
-      server.bind(backend.port, "127.0.0.1");
-      server.on("message", (message, { port }) => server.send(message, port, "127.0.0.1"));
+  UDP: async () => {
+    const server = createSocket("udp4", (message, { port }) => server.send(message, port, "127.0.0.1"));
+    await once(server.bind(0, "127.0.0.1"), "listening");
+    const play = async ({ udpPort }: L4Gateway): Promise<void> => {
       const clients = times(6, () => createSocket("udp4"));
       const answers = clients.map((client) => once(client, "message"));
-      for (const client of clients) client.send("x", gateway.udpPort, "127.0.0.1");
+      for (const client of clients) client.send("x", udpPort, "127.0.0.1");
       await Promise.all(answers);
-      for (const socket of [server, ...clients]) socket.close();
-    }),
+      for (const client of clients) client.close();
+    };
+    const left = await l4({ udp: l4Route([set, 1]) }, play, server.address().port);
+    server.close();
+    return left;
+  },
   "replaced workers": async () => {
     let left: readonly string[] = [];
     await withWorkers(2, async ({ ask, fault, metric }) => {
