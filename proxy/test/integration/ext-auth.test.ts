@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { makeKey, signToken } from "../auth/tokens.ts";
 import { gateAt, gateName, gateWith, GuardedGateway, httpCheck } from "./ext-auth-support.ts";
 import { eventually, startTcp } from "./gateway.ts";
@@ -198,9 +199,9 @@ describe("ext-auth over HTTP", () => {
   }
 
   it("ext-auth over HTTP: a connection that the service refuses is in the log", async () => {
-    const { port, close } = await startTcp(() => {});
-    await close();
-    await start(port);
+    const refusing = await holdRefusingPort();
+    guarded.onClose(() => refusing.close());
+    await start(refusing.port);
     expect((await guarded.send({})).statusCode).to.equal(503);
     await eventually(() => guarded.gateway.records.length === 1);
     expect(guarded.gateway.records[0]?.detail).to.equal("ns/gate:9000: connection refused");
