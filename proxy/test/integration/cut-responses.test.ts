@@ -14,8 +14,11 @@ import {
 } from "../http/h2/frames.ts";
 import { eventually, startGateway, startTcp, type Gateway, type Plan } from "./gateway.ts";
 
-/** A step of a backend that answers a request: bytes to write, or `pause`, `end` or `reset` for its connection. */
-type Step = string | Buffer;
+/**
+ * A step of a backend that answers a request: bytes to write, a promise to wait for, or `pause`, `end` or `reset` for
+ * its connection.
+ */
+type Step = string | Buffer | Promise<void>;
 
 const host = "a.test";
 const ok = "HTTP/1.1 200 OK\r\n";
@@ -106,6 +109,7 @@ describeCodecs("responses that are not completed, through the whole data plane",
         for (const step of stepsOf(counts.requests++)) {
           if (step === "pause")
             for (let i = 0; i < 8; i++) await new Promise((resolve) => setImmediate(resolve));
+          else if (step instanceof Promise) await step;
           else if (step === "end") socket.end();
           else if (step === "reset") socket.resetAndDestroy();
           else socket.write(step, "latin1");
@@ -136,11 +140,12 @@ describeCodecs("responses that are not completed, through the whole data plane",
   };
 
   const asks = {
-    "HTTP/1.1": async ({ port }: Gateway, method = "GET"): Promise<Outcome> => {
+    "HTTP/1.1": async ({ port }: Gateway, method = "GET", onData = () => {}): Promise<Outcome> => {
       const socket = connect({ host: "127.0.0.1", port });
       let text = "";
       socket.on("error", () => {});
       socket.on("data", (piece: Buffer) => (text += piece.toString("latin1")));
+      socket.on("data", onData);
       socket.write(`${method} / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await new Promise((resolve) => socket.on("close", resolve));
       const read = readResponse(text);
@@ -256,13 +261,13 @@ describeCodecs("responses that are not completed, through the whole data plane",
   }
 
   it("a broken response is not retried once its head has left", async () => {
+    const left = Promise.withResolvers<void>();
     const { gateway, counts } = await start(
       "http1",
-      (index) =>
-        index === 0 ? [`${ok}Transfer-Encoding: chunked\r\n\r\n`, "pause", "pause", "ZZ\r\n"] : [good],
+      (index) => (index === 0 ? [`${ok}Transfer-Encoding: chunked\r\n\r\n`, left.promise, "ZZ\r\n"] : [good]),
       { features: { retry } },
     );
-    const outcome = await asks["HTTP/1.1"](gateway);
+    const outcome = await asks["HTTP/1.1"](gateway, "GET", () => left.resolve());
     expect([outcome.status, outcome.complete, counts.requests], outcome.what).to.deep.equal([200, false, 1]);
   });
 
