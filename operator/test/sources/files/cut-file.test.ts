@@ -107,9 +107,11 @@ describe("a file that is written in place", () => {
     const log = { ...failingLog, warn: (fields: unknown) => void logged.push(fields) };
     const times = { ...forEver, maxCutMs: 300 };
     const source = await folder.follow({ times, log });
-    for (let length = 0; valuesOf(source.latest())["a"] !== undefined; length = (length + 1) % 9) {
-      await writeInPlace("#".repeat(length));
-      await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; valuesOf(source.latest())["a"] !== undefined; round++) {
+      await writeInPlace("#".repeat(round % 9));
+      // Once the other file is seen, the version of this one has been read, too.
+      await folder.write("other.yaml", configMap("other", String(round)));
+      await source.until(has("other", String(round)));
     }
     const file = join(folder.path, "a.yaml");
     expect(logged).to.deep.equal([{ event: "manifest_never_whole", file, after_ms: 300 }]);
