@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { expect } from "chai";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
@@ -64,8 +65,10 @@ describe("the reason of a request that fails", () => {
     gateway.update({ ports: [resettingPort] });
     await exchange(gateway.port, get.replace("GET", "POST"));
     resetting.close();
-    await once(resetting, "close");
+    const refusing = await holdRefusingPort();
+    gateway.update({ ports: [refusing.port] });
     await exchange(gateway.port, get);
+    refusing.close();
     gateway.update({ ports: [] });
     await exchange(gateway.port, get);
     expect(logged()).to.deep.equal([

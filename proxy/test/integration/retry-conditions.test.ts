@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { exchange, startGateway, startHttp, startTcp } from "./gateway.ts";
 
 const send = (method: string, body: string): string =>
@@ -62,10 +63,9 @@ describe("retries of a plan with conditions, through the whole data plane", () =
   });
 
   it("a POST of which nothing was sent is tried at the endpoint that accepts connections", async () => {
-    const gone = await startTcp(() => {});
-    await gone.close();
+    const refusing = await holdRefusingPort();
     const alive = await startHttp((_, response) => void response.end("ok"));
-    const gateway = await startGateway({ ports: [gone.port, alive.port], features: { retry: plan } });
+    const gateway = await startGateway({ ports: [refusing.port, alive.port], features: { retry: plan } });
     try {
       for (let i = 0; i < 4; i++) {
         expect((await exchange(gateway.port, send("POST", "x"))).slice(9, 12)).to.equal("200");
@@ -73,6 +73,7 @@ describe("retries of a plan with conditions, through the whole data plane", () =
     } finally {
       await gateway.close();
       await alive.close();
+      refusing.close();
     }
   });
 });

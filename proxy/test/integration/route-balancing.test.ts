@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const hashOf = (key: RequestTemplate, subset?: number): Balancing => ({
@@ -16,8 +17,11 @@ describe("balancing of routes, through the whole data plane", () => {
   /** The number of keys of which none chooses one of four backends with a probability of 4 · (3/4)^100 < 10^-11. */
   const keys = 100;
 
-  /** Four backends that answer with their number, behind `/` with a balancing and `/turns` without one. */
-  async function start(balancing: Balancing): Promise<void> {
+  /**
+   * Four backends that answer with their number, and those at `more` ports, behind `/` with a balancing and `/turns`
+   * without one.
+   */
+  async function start(balancing: Balancing, ...more: readonly number[]): Promise<void> {
     upstreams = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         startHttp((_request, response) => void response.end(`#${index}`)),
@@ -29,7 +33,7 @@ describe("balancing of routes, through the whole data plane", () => {
       match: { path: { type: "prefix", value: "/turns" } },
       backends: [{ weight: 1, service: "ns/web", endpoints: "ns/web/80", protocol: "http1" }],
     };
-    const ports = upstreams.map(({ port }) => port);
+    const ports = [...upstreams.map(({ port }) => port), ...more];
     gateway = await startGateway({ ports, backend: { balancing }, before: [plain] });
   }
   afterEach(async () => {
@@ -104,13 +108,15 @@ describe("balancing of routes, through the whole data plane", () => {
   });
 
   it("a retry of a hashed request goes to another backend", async () => {
-    await start(hashOf(["all"]));
-    const [by = ""] = await answering("/");
-    await upstreams[Number(by.slice(1))]?.close();
+    const refusing = await holdRefusingPort();
+    await start(hashOf([{ variable: "http", name: "x-tenant" }]), refusing.port);
+    let tenant = 0;
+    while ((await ask("/", `X-Tenant: ${tenant}\r\n`)) !== "") tenant++;
     const { plan } = gateway;
     gateway.update({ ...plan, features: { retry: { attempts: 2, codes: [] } } });
-    const after = await answering("/");
+    const after = await answering("/", `X-Tenant: ${tenant}\r\n`);
     expect(after.size).to.equal(1);
-    expect(after).to.not.include(by);
+    expect(after).to.not.include("");
+    refusing.close();
   });
 });

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { expect } from "chai";
 import type { CollectedSpan } from "../tracing/collector.ts";
 import { collected } from "../tracing/span-records.ts";
+import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
 import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
@@ -171,16 +172,13 @@ describeCodecs("tracing", () => {
   });
 
   it("each attempt has a span, and the ones that failed say why", async () => {
-    const closed = createTcpServer().listen(0, "127.0.0.1");
-    await once(closed, "listening");
-    const { port: refused } = closed.address() as AddressInfo;
-    closed.close();
-    await once(closed, "close");
+    const refusing = await holdRefusingPort();
     const { port: at } = await start({
-      ports: [refused],
+      ports: [refusing.port],
       features: { retry: { attempts: 1, codes: [502] } },
     });
     await exchange(at, get("/"));
+    refusing.close();
     const [server, first, second] = await oneRequest();
     expect(server).to.include({ status: failed, message: "connection refused" });
     expect(server.attributes).to.include({
