@@ -92,12 +92,16 @@ export function createTlsListener(options: TlsListenerOptions): TlsListener {
         );
       }),
     async close(graceMs) {
-      const cut = systemClock.schedule(graceMs, () => {
+      const cut = (): void => {
         for (const socket of sockets) socket.destroy();
+      };
+      // In two parts: if the process is paused, what it had to send is sent after the first one.
+      let cancel = systemClock.schedule(graceMs / 2, () => {
+        cancel = systemClock.schedule(graceMs / 2, cut);
       });
       // Calls back when the last connection is closed.
       await new Promise<void>((resolve) => server.close(() => resolve()));
-      cut();
+      cancel();
     },
   };
 }

@@ -149,6 +149,18 @@ describe("Stream", () => {
       expect(bench.controller.metrics.connectedProxies.with({}).value).to.equal(0);
     });
 
+    it("a replica that is paused while it stops still ends its streams with UNAVAILABLE", async () => {
+      await bench.start();
+      bench.publish({ a: 1 });
+      const stream = await bench.subscribed("pod-1");
+      const stopped = stopController(bench.controller.server);
+      // Longer than the time for the last messages of ended calls, and before they are sent.
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500));
+      await stopped;
+      expect(await ended(stream)).to.equal(status.UNAVAILABLE);
+      expect(stream.status()?.details).to.equal("this replica is stopping");
+    });
+
     it("two replicas with the same world serve the same bytes", async () => {
       await bench.start();
       bench.publish({ b: 1, a: 1 });
