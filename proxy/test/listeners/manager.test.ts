@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { expect } from "chai";
+import { ownLoopback as bindAddress } from "../../../common/test/own-loopback.ts";
 import { fakeLog } from "../../../common/test/telemetry/fake-log.ts";
 import type { PortTable } from "../../src/exchange/port-table.ts";
 import { answer, eventually } from "../http/h1/harness.ts";
@@ -26,12 +27,12 @@ const certificates = tlsPort(["exact", "a.example", [certificate]]);
 describe("the listener manager", () => {
   afterEach(stopManagers);
 
-  /** Occupies a port, so that listeners cannot bind it. */
+  /** Occupies a port that no other process gets when it is free again, so that listeners cannot bind it. */
   const occupy = (): Promise<Server & { readonly port: number }> =>
     new Promise((resolve) => {
       const server = createServer();
       closeLater(() => server.close());
-      server.listen(0, "127.0.0.1", () =>
+      server.listen(0, bindAddress, () =>
         resolve(Object.assign(server, { port: (server.address() as AddressInfo).port })),
       );
     });
@@ -289,7 +290,7 @@ describe("the listener manager", () => {
 
     it("the port of a removed listener is free for another protocol at once", async () => {
       const portMap = new Map([[80, 0]]);
-      const started = startManager({ portMap });
+      const started = startManager({ bindAddress, portMap });
       await started.manager.apply(plan([http(80)]));
       const port = started.manager.localPort(80) as number;
       portMap.set(80, port);
@@ -307,6 +308,7 @@ describe("the listener manager", () => {
     it("a port that is in use is counted, does not affect other listeners, and is tried again by itself", async () => {
       const taken = await occupy();
       const started = startManager({
+        bindAddress,
         portMap: new Map([
           [80, taken.port],
           [81, 0],
@@ -325,7 +327,7 @@ describe("the listener manager", () => {
 
     it("a port that was in use is tried again with each plan", async () => {
       const taken = await occupy();
-      const started = startManager({ portMap: new Map([[80, taken.port]]) });
+      const started = startManager({ bindAddress, portMap: new Map([[80, taken.port]]) });
       await started.manager.apply(plan([http(80)]));
       await new Promise((resolve) => taken.close(resolve));
       await started.manager.apply(plan([http(80)]));
@@ -342,7 +344,7 @@ describe("the listener manager", () => {
 
     it("a removed listener whose port was in use reports no drain", async () => {
       const taken = await occupy();
-      const started = startManager({ portMap: new Map([[80, taken.port]]) });
+      const started = startManager({ bindAddress, portMap: new Map([[80, taken.port]]) });
       await started.manager.apply(plan([http(80)]));
       await started.manager.apply(plan([]));
       expect(started.events.of("added", "removed", "drain_completed")).to.deep.equal([]);
