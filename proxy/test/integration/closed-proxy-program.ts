@@ -65,16 +65,20 @@ const gateway = await startGateway(
   },
   flags,
 );
+const silent = createSocket("udp4");
+silent.bind(0, "127.0.0.1");
+await once(silent, "listening");
 const set = "ns/db/5432";
+const udpSet = "ns/dns/53";
 const l4 = await startL4({
   tcp: l4Route([set, 1]),
-  udp: l4Route([set, 1]),
+  udp: l4Route([udpSet, 1]),
   tls: [{ kind: "exact", host: "end.example.com", mode: "terminate", route: l4Route([set, 1]) }],
   certificates: {
     certificates: { demo: certificate },
     hosts: [{ bucket: "exact", host: "end.example.com", certificates: ["demo"] }],
   },
-  endpoints: { [set]: [backend.port] },
+  endpoints: { [set]: [backend.port], [udpSet]: [silent.address().port] },
 });
 
 const header = version2(addresses([203, 0, 113, 7], 4711), { transport: 0x11 });
@@ -113,8 +117,6 @@ const ended = keep(
 );
 ended.write("x");
 await once(ended, "data");
-const silent = createSocket("udp4");
-silent.bind(backend.port, "127.0.0.1");
 const udp = createSocket("udp4");
 udp.send("x", l4.udpPort, "127.0.0.1");
 await once(silent, "message");
