@@ -143,7 +143,7 @@ describeSocketLayers("a transport of TLS", (layer) => {
     transport.writeText("answer");
     transport.writeText(" twice");
     transport.end();
-    await eventually(() => record.events.includes("closed"));
+    await eventually(() => record.events.includes("closed") && client.readableEnded);
     expect(received()).to.equal("answer twice");
     expect([transport.finished, record.code]).to.deep.equal([true, undefined]);
   });

@@ -32,7 +32,7 @@ describeSocketLayers("the receivers of a transport", () => {
       expect([next.text, record.text, transport.ended]).to.deep.equal(["messagebye", "head", true]);
       transport.writeText("end");
       transport.end();
-      await eventually(() => isClosed);
+      await eventually(() => isClosed && client.readableEnded);
       expect(next.events).to.deep.equal(["ended", "closed"]);
       expect(record.events).to.deep.equal([]);
       expect(received()).to.equal("101 answerend");

@@ -144,7 +144,7 @@ describeSocketLayers("a transport", () => {
     transport.writeText("answer");
     transport.end();
     expect(transport.writable).to.equal(false);
-    await eventually(() => record.events.includes("closed"));
+    await eventually(() => record.events.includes("closed") && client.readableEnded);
     expect(received()).to.equal("answer");
     expect([transport.finished, record.code]).to.deep.equal([true, undefined]);
   });
