@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { until } from "../../../common/test/until.ts";
 import { startHttpCollector } from "../../../proxy/test/tracing/collector.ts";
 import { runInside } from "../support.ts";

@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { holdPort, type HeldPort } from "../../../common/test/held-port.ts";
+import { holdPort, type HeldPort } from "../../../common/test/held-ports.ts";
 import { runProgram } from "../support.ts";
 import { listOf, withGateway, type Gateway } from "./gateway.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { basename } from "node:path";
 import { describePortHolder, findPortHolder } from "../../src/linux/port-holder.ts";
-import { holdPort } from "../held-port.ts";
+import { holdPort } from "../held-ports.ts";
 
 const self = { pid: process.pid, name: basename(process.execPath) };
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { makeKey, signToken } from "../auth/tokens.ts";
 import { gateAt, gateName, gateWith, GuardedGateway, httpCheck } from "./ext-auth-support.ts";
 import { eventually, startTcp } from "./gateway.ts";

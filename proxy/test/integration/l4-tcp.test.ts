@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { silentPort } from "../upstream/silent-port.ts";
 import { version2, addresses } from "../listeners/proxy-protocol/headers.ts";
 import { eventually, startTcp } from "./gateway.ts";

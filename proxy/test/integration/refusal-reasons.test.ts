@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { expect } from "chai";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";

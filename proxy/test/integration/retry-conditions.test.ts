@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Retry } from "@svc-gateway/common/features/retry.ts";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { exchange, startGateway, startHttp, startTcp } from "./gateway.ts";
 
 const send = (method: string, body: string): string =>

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { RequestTemplate } from "@svc-gateway/common/features/request-template.ts";
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const hashOf = (key: RequestTemplate, subset?: number): Balancing => ({

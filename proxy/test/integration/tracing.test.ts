@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import { expect } from "chai";
 import type { CollectedSpan } from "../tracing/collector.ts";
 import { collected } from "../tracing/span-records.ts";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { describeCodecs } from "../http1-codecs.ts";
 import { eventually, exchange, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 

@@ -5,7 +5,7 @@ import { request as httpsRequest } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
 import { describeCodecs } from "../http1-codecs.ts";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { WebSocket, WebSocketServer } from "ws";
 import { issueCertificate } from "../tls/certificates.ts";
 import { eventually, exchange, routeId, startGateway, startTcp, type Gateway } from "./gateway.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { ResponseMemory } from "../../src/http/response-memory.ts";
 import { L4Connections, type L4Connection } from "../../src/l4/connections.ts";
 import type { ConnectionRecord } from "../../src/telemetry/connection-log.ts";

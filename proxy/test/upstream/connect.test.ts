@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { createSecureContext } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { holdRefusingPort } from "../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../common/test/held-ports.ts";
 import { connectEndpoint } from "../../src/upstream/connect/connect-endpoint.ts";
 import type { ConnectOptions } from "../../src/upstream/connect/options.ts";
 import type { Resolver } from "../../src/upstream/resolver.ts";

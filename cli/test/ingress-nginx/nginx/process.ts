@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { holdPort } from "../../../../common/test/held-port.ts";
+import { holdPort } from "../../../../common/test/held-ports.ts";
 import type { Ports } from "../ask.ts";
 
 /** Whether there is an nginx with the modules that the configuration needs. */

@@ -14,7 +14,7 @@ import {
 } from "@svc-gateway/operator/discovery/discovery-server.ts";
 import type { LeadershipState } from "@svc-gateway/operator/discovery/leadership-state.ts";
 import type { DedicatedGateway } from "@svc-gateway/operator/discovery/principals.ts";
-import { holdPort, type HeldPort } from "../../../../common/test/held-port.ts";
+import { holdPort, type HeldPort } from "../../../../common/test/held-ports.ts";
 import { createMemoryCaStore, type MemoryCaStore } from "./memory-ca-store.ts";
 
 /** A leadership that the test moves. */

@@ -4,7 +4,7 @@ import { createServer as createHttp1Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { describeHttp2Codecs } from "../../http2-codecs.ts";
-import { holdRefusingPort } from "../../../../common/test/refusing-port.ts";
+import { holdRefusingPort } from "../../../../common/test/held-ports.ts";
 import type { UpstreamClient } from "../../../src/upstream/upstream.ts";
 import { field, flags, frame, frameTypes, uint32 } from "../../http/h2/frames.ts";
 import { until } from "../../http/h2/support.ts";
