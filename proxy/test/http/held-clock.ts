@@ -19,8 +19,9 @@ export function holdClock(): HeldClock {
   let lostMs = 0;
   beforeEach(() => {
     ({ lostMs } = awake);
-    // Whole milliseconds add up exactly, so that a limit is reached to the millisecond.
+    // Whole milliseconds add up exactly, so that a limit is reached to the millisecond; pauses before are subtracted.
     nowMs = Math.ceil(now.call(performance));
+    awake.lostMs = Math.ceil(lostMs);
     performance.now = () => nowMs;
     awake.look = () => {};
   });
