@@ -16,28 +16,39 @@ export function boundedName(base: string, suffix: string): string {
   return `${base.slice(0, maxName - suffix.length - digest.length - 1).replace(/[-.]+$/, "")}-${digest}${suffix}`;
 }
 
+/** Returns a name of an object of a kind that no other object of this kind has. */
+export type Namer = (kind: string, suffix: string) => string;
+
+/**
+ * Creates the namer of the objects that replace one Ingress: its name, the suffix, and a number where that name exists.
+ * `isTaken` reports whether another object of the kind has a name.
+ */
+export function createNamer(base: string, isTaken: (kind: string, name: string) => boolean): Namer {
+  const used = new Set<string>();
+  return (kind, suffix) => {
+    for (let count = 1; ; count++) {
+      const tried = boundedName(base, `${suffix}${count === 1 ? "" : `-${count}`}`);
+      if (used.has(`${kind} ${tried}`) || isTaken(kind, tried)) continue;
+      used.add(`${kind} ${tried}`);
+      return tried;
+    }
+  };
+}
+
 /** Collects the objects of one Ingress. `isTaken` reports whether another object of the kind has a name. */
 export function collectObjects(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   isTaken: (kind: string, name: string) => boolean,
 ): { readonly define: (object: OwnObject) => string; readonly objects: () => readonly KubeObject[] } {
   const known = new Map<string, KubeObject>();
-  const names = new Set<string>();
-  const freeName = (kind: string): string => {
-    for (let count = 1; ; count++) {
-      const tried = boundedName(name, count === 1 ? "" : `-${count}`);
-      if (names.has(`${kind} ${tried}`) || isTaken(kind, tried)) continue;
-      names.add(`${kind} ${tried}`);
-      return tried;
-    }
-  };
+  const freeName = createNamer(name, isTaken);
   return {
     define(object) {
       const { apiVersion, kind, spec } = object;
       const key = canonicalJson(object);
       const before = known.get(key);
       if (before !== undefined) return before.metadata.name;
-      const chosen = freeName(kind);
+      const chosen = freeName(kind, "");
       known.set(key, { apiVersion, kind, metadata: { namespace, name: chosen }, spec } as KubeObject);
       return chosen;
     },

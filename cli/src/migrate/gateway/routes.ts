@@ -6,7 +6,7 @@ import type { HTTPRouteParentRef } from "@svc-gateway/operator/api/generated/htt
 import type { ObjectOf } from "@svc-gateway/operator/api/kinds.ts";
 import type { KubeObject } from "@svc-gateway/operator/api/object.ts";
 import type { MovedUnit } from "../compare.ts";
-import { boundedName, collectObjects } from "../own-objects.ts";
+import { collectObjects, createNamer, type Namer } from "../own-objects.ts";
 import type { ServedUnit } from "../served-units.ts";
 import { gatewayApi, plainSection, type HostListener, type Listeners } from "./listeners.ts";
 import { routeConditions, routePath } from "./patterns.ts";
@@ -82,8 +82,6 @@ export function writeRoutes(ingress: ObjectOf<"Ingress">, context: RoutesContext
   };
 }
 
-type Namer = (kind: string, suffix: string) => string;
-
 type Builder = {
   readonly namespace: string;
   readonly context: RoutesContext;
@@ -91,18 +89,6 @@ type Builder = {
   readonly routes: (RouteObject | ObjectOf<"TLSRoute">)[];
   readonly moved: MovedUnit[];
 };
-
-function createNamer(base: string, isTaken: RoutesContext["isTaken"]): Namer {
-  const used = new Set<string>();
-  return (kind, suffix) => {
-    for (let count = 1; ; count++) {
-      const tried = boundedName(base, `${suffix}${count === 1 ? "" : `-${count}`}`);
-      if (used.has(`${kind} ${tried}`) || isTaken(kind, tried)) continue;
-      used.add(`${kind} ${tried}`);
-      return tried;
-    }
-  };
-}
 
 type HostEntry = readonly [string, readonly Placed[]];
 
