@@ -66,6 +66,13 @@ if (retry === undefined) rmSync(coverageFolder, { recursive: true, force: true }
  * each of the thousand gateways that tests start then leaves some megabytes: their process grew to more than 6 GB.
  */
 const allocation = { MALLOC_MMAP_THRESHOLD_: "131072" };
+
+/**
+ * The maximum time of a check or part. Without it, a test that blocks its process, or a program that never ends, would
+ * hold up the run for ever, because the limits of mocha are timers of that process.
+ */
+const limitMs = 25 * 60_000;
+
 const failures: string[] = [];
 /** The duration of each test file. */
 const timesMs: Record<string, number> = {};
@@ -87,7 +94,7 @@ process.exitCode = isFailed(results) ? 1 : 0;
 
 async function check({ name, command }: Check): Promise<void> {
   const startedMs = performance.now();
-  const { status, output } = await runCommand(command);
+  const { status, output } = await runCommand(command, { limitMs });
   if (status !== 0) failures.push(name);
   report(status === 0, `${name} (${seconds(startedMs)})`, output);
 }
@@ -107,6 +114,7 @@ async function test({ name, files: own }: TestPart): Promise<Results> {
   ];
   const { status, output } = await runCommand(mocha, {
     env: { ...process.env, ...allocation, NODE_V8_COVERAGE: join(coverageFolder, "tmp") },
+    limitMs,
     hasResult: () => readMochaRun(runFile)?.hasEnded === true,
   });
   const run = readMochaRun(runFile);

@@ -17,6 +17,8 @@ export type MochaRun = {
   readonly failures: readonly string[];
   /** The time of the tests and hooks of each file, by its path from the root. */
   readonly timesMs: Readonly<Record<string, number>>;
+  /** The path of the file whose tests began last. */
+  readonly runningFile?: string | undefined;
   /** False until the last test has ended. */
   readonly hasEnded: boolean;
 };
@@ -36,9 +38,12 @@ export const isFailed = ({ passed, failed }: Results): boolean => failed > 0 || 
  * failure with the name of the run to those of the tests.
  */
 export function resultsOfMocha(name: string, run: MochaRun | undefined, status: number): Results {
-  const { passed = 0, skipped = 0, failures = [], hasEnded = false } = run ?? {};
+  const { passed = 0, skipped = 0, failures = [], runningFile, hasEnded = false } = run ?? {};
   const mishap = (): string | undefined => {
-    if (!hasEnded) return "the runner ended before its tests";
+    if (!hasEnded) {
+      const where = runningFile === undefined ? "" : `, in ${runningFile}`;
+      return `the runner ended before its tests${where}`;
+    }
     if (failures.length > 0) return undefined;
     if (status !== 0) return `the runner ended with ${status}, although no test failed`;
     return passed === 0 ? "no test ran" : undefined;

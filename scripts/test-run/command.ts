@@ -9,6 +9,8 @@ export type Outcome = {
 
 type Options = {
   readonly env?: NodeJS.ProcessEnv;
+  /** The maximum time that it may take; none by default. */
+  readonly limitMs?: number | undefined;
   /** Whether the program has written its result, and only has to exit. */
   readonly hasResult?: () => boolean;
   /**
@@ -19,11 +21,12 @@ type Options = {
 };
 
 /**
- * Runs a program. It is killed, with all programs that it started, when it has its result but does not exit in time.
+ * Runs a program. It is killed, with all programs that it started, at its limit, and when it has its result but does
+ * not exit in time.
  */
 export function runCommand(
   [program = "", ...args]: readonly string[],
-  { env, hasResult, lingerMs = 120_000 }: Options = {},
+  { env, limitMs, hasResult, lingerMs = 120_000 }: Options = {},
 ): Promise<Outcome> {
   return new Promise((settle) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true, env });
@@ -34,17 +37,24 @@ export function runCommand(
     }
     const forward = (signal: NodeJS.Signals): void => endGroup(child.pid, signal);
     process.once("SIGINT", forward).once("SIGTERM", forward);
+    const kill = (reason: string): void => {
+      output += `\n${reason}\n`;
+      endGroup(child.pid, "SIGKILL");
+    };
+    const limit =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => kill(`It has not ended within ${limitMs / 60_000} min, and was killed.`), limitMs);
     let linger: NodeJS.Timeout | undefined;
     const look = setInterval(() => {
       if (hasResult?.() !== true) return;
       clearInterval(look);
-      linger = setTimeout(() => {
-        output += "The tests have ended, but a socket, timer or process that they started is still open.\n";
-        endGroup(child.pid, "SIGKILL");
-      }, lingerMs);
+      const reason = "The tests have ended, but a socket, timer or process that they started is still open.";
+      linger = setTimeout(() => kill(reason), lingerMs);
     }, 1000);
     const end = (status: number): void => {
       clearInterval(look);
+      clearTimeout(limit);
       clearTimeout(linger);
       process.off("SIGINT", forward).off("SIGTERM", forward);
       settle({ status, output });

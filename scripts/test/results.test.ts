@@ -46,6 +46,9 @@ describe("the summary of a run", () => {
       results(4, ["a", "e2e: the runner ended before its tests"]),
     );
     expect(resultsOfMocha("e2e", undefined, 0).failed).to.equal(1);
+    expect(
+      resultsOfMocha("e2e", { ...run, failures: [], runningFile: "b.test.ts" }, 1).failures,
+    ).to.deep.equal(["e2e: the runner ended before its tests, in b.test.ts"]);
     expect(resultsOfMocha("e2e", { ...run, failures: [], hasEnded: true }, 7).failures).to.deep.equal([
       "e2e: the runner ended with 7, although no test failed",
     ]);
@@ -165,6 +168,7 @@ describe("the reporter for mocha", () => {
     const run = readMochaRun(join(folder, "run.json"));
     expect(run).to.include({ passed: 0, hasEnded: false });
     expect(run?.failures).to.have.length(1);
+    expect(run?.runningFile).to.match(/some\.test\.mjs$/);
   });
 
   it("the reporter says that a runner that cannot read a test has no result", () => {

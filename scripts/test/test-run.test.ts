@@ -72,6 +72,13 @@ describe("a command of make test", () => {
     expect(output).to.contain("./no-such-program cannot be started");
   });
 
+  it("a program that blocks is killed at its limit, with what it started", async () => {
+    const child = `require("child_process").spawnSync(process.execPath, ["--eval", "setInterval(() => {}, 1000)"], { stdio: "inherit" })`;
+    const { status, output } = await runCommand(node(child), { limitMs: 300 });
+    expect(status).to.equal(1);
+    expect(output).to.equal("\nIt has not ended within 0.005 min, and was killed.\n");
+  });
+
   it("a program that does not end after its result is killed, with what it started", async () => {
     const child = `require("child_process").spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"], { stdio: "inherit" })`;
     const { status, output } = await runCommand(node(child), { hasResult: () => true, lingerMs: 0 });
