@@ -43,7 +43,7 @@ export type CompiledRoute = {
 export type PickBackend = (request: BackendRequest) => CompiledBackend;
 
 /** The parts of a request that the choice of a backend can depend on; an Exchange is one. */
-export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method">;
+export type BackendRequest = PickRequest & Pick<RouteQuery, "host" | "method" | "authority">;
 
 /** A backend that requests can be sent to; `upstream` is always the current one. */
 export type CompiledUpstream = {

@@ -11,4 +11,6 @@ export type RouteQuery = {
   readonly query: string;
   readonly method: string;
   readonly headers: Fields;
+  /** Host and port as received, which replace `Host` in HTTP/2 (RFC 9113 8.3.1). */
+  readonly authority?: string | undefined;
 };

@@ -49,10 +49,11 @@ export function createBackendChoice(
 }
 
 /** Returns the query of the conditions, which test the header fields that the client sent. */
-const queryOf = ({ host, path, query, method, received }: BackendRequest): RouteQuery => ({
+const queryOf = ({ host, path, query, method, received, authority }: BackendRequest): RouteQuery => ({
   host,
   path,
   query,
   method,
   headers: received,
+  authority,
 });

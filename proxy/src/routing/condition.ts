@@ -62,10 +62,14 @@ const methodCondition = (method: string): Condition => ({
 const readers: {
   readonly [On in "header" | "query" | "cookie"]: (name: string) => (query: RouteQuery) => string | undefined;
 } = {
-  header: (name) => (query) => headerValue(query.headers, name),
+  header: (name) => (name === "host" ? hostValue : (query) => headerValue(query.headers, name)),
   query: (name) => (query) => queryValue(query.query, name),
   cookie: (name) => (query) => cookieValue(query.headers, name),
 };
+
+/** The value of `Host`, which requests over HTTP/2 have as `:authority` (RFC 9113 8.3.1). */
+const hostValue = ({ headers, authority }: RouteQuery): string | undefined =>
+  headerValue(headers, "host") ?? (authority === "" ? undefined : authority);
 
 /**
  * Compiles the condition of a header, parameter or cookie. An absent one does not match, even if the regex accepts the

@@ -145,6 +145,19 @@ describe("a host table", () => {
       expect(winner(routes, request("/", { query: "?v=3" }))).to.equal("rest");
     });
 
+    it("a condition on Host reads the authority of a request without the field, as over HTTP/2", () => {
+      const host = (type: "exact" | "regex", value: string): readonly Route[] => [
+        prefix("host", "/", { headers: [{ name: "Host", type, value }] }),
+      ];
+      const authority = "a.example.com:8080";
+      expect(winner(host("exact", authority), request("/", { authority }))).to.equal("host");
+      expect(winner(host("regex", "^a\\."), request("/", { authority }))).to.equal("host");
+      expect(winner(host("exact", "b.example.com"), request("/", { authority }))).to.equal(undefined);
+      expect(winner(host("regex", ""), request("/", { authority: "" }))).to.equal(undefined);
+      const asSent = request("/", { authority, headers: Fields.of(["Host", "A.example.com:8080"]) });
+      expect(winner(host("exact", "A.example.com:8080"), asSent)).to.equal("host");
+    });
+
     it("a route matches only when every one of its conditions holds", () => {
       const routes = [
         prefix("all", "/", {

@@ -6,7 +6,7 @@ import { anyPath } from "../../ingress/path.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import { readFilters } from "../filters/route-filters.ts";
 import { readBackends } from "./backends.ts";
-import { methodLength, readGrpcMatch } from "./matches.ts";
+import { matchesOf, methodLength, readGrpcMatch } from "./matches.ts";
 import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
@@ -31,7 +31,7 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
   const backends = readBackends(rule.backendRefs, context);
   const features = filters.of(anyPath);
   const matches: MatchPlan[] = [];
-  for (const [index, written] of (rule.matches ?? [{}]).entries()) {
+  for (const [index, written] of matchesOf(rule.matches).entries()) {
     const match = readGrpcMatch(written, context.findings.regexBudget);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     matches.push({

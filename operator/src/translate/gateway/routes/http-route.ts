@@ -7,7 +7,7 @@ import { readRetry } from "../filters/retry.ts";
 import { readFilters } from "../filters/route-filters.ts";
 import { readTimeouts } from "../filters/timeouts.ts";
 import { readBackends } from "./backends.ts";
-import { pathLength, readHttpMatch } from "./matches.ts";
+import { matchesOf, pathLength, readHttpMatch } from "./matches.ts";
 import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
@@ -37,7 +37,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
   const timeouts = readTimeouts(rule.timeouts, warnAt("timeouts"));
   const retry = readRetry(rule.retry, warnAt("retry"));
   const matches: MatchPlan[] = [];
-  for (const [index, written] of (rule.matches ?? [{}]).entries()) {
+  for (const [index, written] of matchesOf(rule.matches).entries()) {
     const match = readHttpMatch(written, findings.regexBudget);
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     const { path } = match.value;

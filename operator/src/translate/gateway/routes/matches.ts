@@ -8,6 +8,11 @@ import { anyPath, rulePath } from "../../ingress/path.ts";
 import { quote } from "../../text.ts";
 import type { PathLength } from "./precedence.ts";
 
+/** The matches of a rule; without any, one that every request meets (Gateway API, HTTPRouteRule.matches). */
+export const matchesOf = <M extends HTTPRouteRuleMatch | GRPCRouteRuleMatch>(
+  matches: readonly M[] | undefined,
+): readonly (M | Record<string, never>)[] => (matches === undefined || matches.length === 0 ? [{}] : matches);
+
 /** Reads a match of an HTTPRoute. */
 export function readHttpMatch(match: HTTPRouteRuleMatch, regexBudget: RegexBudget): Result<RouteMatch> {
   const path = readPath(match.path, regexBudget);
