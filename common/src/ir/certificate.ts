@@ -19,9 +19,17 @@ export const tlsHostSchema = z.object({
   applicationProtocols: z.literal("none").optional(),
 });
 
+/** A server name without a usable certificate. */
+const closedNameSchema = z.object({ bucket: z.enum(["exact", "wildcard"]), host: z.string() });
+
 /** All server names of one port. Certificate ids are content hashes of chain and key. */
 export const tlsPortSchema = z.object({
   certificates: z.record(z.string(), certificateSchema),
+  /**
+   * The names whose handshakes are rejected although an entry of `hosts` may cover them: those of Gateway listeners
+   * without a usable certificate (docs/gateway-api.md, "Certificates").
+   */
+  closed: z.array(closedNameSchema).optional(),
   hosts: z.array(tlsHostSchema),
 });
 
@@ -29,7 +37,9 @@ export type Certificate = Readonly<z.infer<typeof certificateSchema>>;
 export type TlsHost = Readonly<Omit<z.infer<typeof tlsHostSchema>, "certificates">> & {
   readonly certificates: readonly string[];
 };
+export type ClosedName = Readonly<z.infer<typeof closedNameSchema>>;
 export type TlsPort = {
   readonly certificates: { readonly [id: string]: Certificate };
+  readonly closed?: readonly ClosedName[] | undefined;
   readonly hosts: readonly TlsHost[];
 };

@@ -270,6 +270,7 @@ function renderValue({ type, value }: Decoded): unknown {
   ]);
   return {
     certificates: Object.fromEntries(certificates) as unknown,
+    ...(value.closed !== undefined && { closed: value.closed }),
     hosts: value.hosts.map((host) => ({ ...host, certificates: host.certificates.map(short) })),
   };
 }

@@ -22,7 +22,8 @@ export type TlsSelection = {
 export type CertificateStore = {
   /**
    * Selects the terminator for a lower-case server name: an exact entry, else a wildcard for its left-most label (RFC
-   * 6125 6.4.3), else the default. The empty name of a client that sent none selects the default.
+   * 6125 6.4.3), else the default. The empty name of a client that sent none selects the default. Undefined if the
+   * handshake is rejected: no entry covers the name, or the most specific one is closed.
    */
   select(serverName: string): TlsSelection | undefined;
   readonly names: readonly ServedName[];
@@ -47,7 +48,9 @@ export function createCertificateStore(
   terminators: Terminators,
   clients: ClientCertPort = { authorities: {}, hosts: [] },
 ): CertificateStore {
-  const certificates = createNameTable(port.hosts);
+  const closed = (port.closed ?? []).map(({ bucket, host }): TlsHost => ({ bucket, host, certificates: [] }));
+  const named = [...port.hosts, ...closed];
+  const certificates = createNameTable(named);
   const validations = createNameTable(clients.hosts);
   const names: ServedName[] = [];
   const used = new Set<Terminator>();
@@ -58,6 +61,7 @@ export function createCertificateStore(
   /** Returns the most specific entry with usable certificates, and the validation if that is not less specific. */
   const combine = (bucket: TlsHost["bucket"], host: string): TlsSelection | undefined => {
     for (const entry of certificates.covering(bucket, host)) {
+      if (entry.certificates.length === 0) return undefined;
       const validation = validations
         .covering(bucket, host)
         .find((candidate) => ranks[candidate.bucket] <= ranks[entry.bucket]);
@@ -74,14 +78,13 @@ export function createCertificateStore(
     return undefined;
   };
 
-  const exact = new Map<string, TlsSelection>();
+  /** The results for names with an entry; undefined if no certificate is left for one. */
+  const exact = new Map<string, TlsSelection | undefined>();
   /** Wildcard entries by the name after `*.`. */
-  const wildcards = new Map<string, TlsSelection>();
-  for (const { bucket, host } of [...port.hosts, ...clients.hosts]) {
+  const wildcards = new Map<string, TlsSelection | undefined>();
+  for (const { bucket, host } of [...named, ...clients.hosts]) {
     const [table, key] = bucket === "wildcard" ? [wildcards, host.slice(2)] : [exact, host];
-    if (bucket === "default" || table.has(key)) continue;
-    const selection = combine(bucket, host);
-    if (selection !== undefined) table.set(key, selection);
+    if (bucket !== "default" && !table.has(key)) table.set(key, combine(bucket, host));
   }
 
   const fallback = combine("default", "*");
@@ -89,9 +92,10 @@ export function createCertificateStore(
   return {
     select(serverName) {
       const found = exact.get(serverName);
-      if (found !== undefined) return found;
+      if (found !== undefined || exact.has(serverName)) return found;
       const dot = serverName.indexOf(".");
-      return (dot > 0 ? wildcards.get(serverName.slice(dot + 1)) : undefined) ?? fallback;
+      const parent = serverName.slice(dot + 1);
+      return dot > 0 && wildcards.has(parent) ? wildcards.get(parent) : fallback;
     },
     names,
     asksClients: clients.hosts.length > 0,

@@ -1,3 +1,4 @@
+import type { ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
 import { expect } from "chai";
 import { type Logger, silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { createCertificateStore } from "../../src/tls/certificate-store.ts";
@@ -30,6 +31,32 @@ describe("the certificates of a port", () => {
     for (const name of ["b.example", "z.y.b.example", ".b.example", "other", ""]) {
       expect(notAfterOf(name), name).to.equal(Date.UTC(2092, 0, 1));
     }
+  });
+
+  it("a closed name has no certificate, although a wider name has one", () => {
+    const requiring = (host: string): ClientValidation => ({
+      bucket: "exact",
+      host,
+      mode: "require",
+      forward: false,
+    });
+    const store = createCertificateStore(
+      {
+        ...tlsPort(["wildcard", "*.b.example", [b]], ["default", "*", [c]]),
+        closed: [
+          { bucket: "exact", host: "x.b.example" },
+          { bucket: "wildcard", host: "*.a.example" },
+        ],
+      },
+      terminators,
+      { authorities: {}, hosts: ["x.b.example", "y.a.example"].map(requiring) },
+    );
+    const notAfterOf = (name: string): number | undefined => store.select(name)?.terminator.notAfterMs;
+    for (const name of ["x.b.example", "x.a.example", "y.a.example"])
+      expect(store.select(name), name).to.equal(undefined);
+    expect(notAfterOf("y.b.example")).to.equal(Date.UTC(2091, 0, 1));
+    expect(notAfterOf("a.example")).to.equal(Date.UTC(2092, 0, 1));
+    expect(store.names.map(({ name }) => name)).to.deep.equal(["*.b.example", "*"]);
   });
 
   it("the store lists the served names with their expiry for the metrics", () => {

@@ -22,7 +22,7 @@ import type { WithoutCertificates } from "./certificate-sizes.ts";
 import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { createL4TableBuilder, type L4Table } from "./l4-tables.ts";
 import type { Bindings } from "./ports.ts";
-import { createTlsBuilder } from "./tls.ts";
+import { createTlsBuilder, withoutCertificates as closeName } from "./tls.ts";
 
 export type GatewayScope = {
   /** One resource for each Gateway with a bound listener. */
@@ -80,7 +80,10 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       if (secure.length === 0) continue;
       const build = tlsOf.get(port) ?? createTlsBuilder();
       tlsOf.set(port, build);
-      tls.set(port, build(secure.filter(({ id }) => !withoutCertificates.listeners.has(id))));
+      tls.set(
+        port,
+        build(secure.map((one) => (withoutCertificates.listeners.has(one.id) ? closeName(one) : one))),
+      );
       if (!secure.some(({ validation }) => validation !== undefined)) continue;
       const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
       clientCertsOf.set(port, buildClients);

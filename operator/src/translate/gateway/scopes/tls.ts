@@ -1,9 +1,15 @@
 /** The certificates that ports offer for listeners that terminate TLS. See docs/gateway-api.md, "Certificates". */
-import type { TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
+import type { ClosedName, TlsHost, TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import { compareText } from "../../age.ts";
 import { compareChoice } from "../../certificates/tls-secret.ts";
-import { listMemo } from "../../incremental/memo.ts";
+import { listMemo, memo } from "../../incremental/memo.ts";
 import type { Listener } from "../listeners/gateways.ts";
+
+/** Returns the listener without its certificates, which are too large. Its name is closed. */
+export const withoutCertificates = memo((listener: Listener): Listener => ({
+  ...listener,
+  certificates: [],
+}));
 
 /**
  * Builds the certificates of the given listeners of a port. The result is the same value while the listeners
@@ -16,12 +22,17 @@ export const createTlsBuilder = (): ((listeners: readonly Listener[]) => TlsPort
 
 function buildTlsPort(listeners: readonly Listener[]): TlsPort {
   const certificates: Record<string, TlsPort["certificates"][string]> = {};
+  const closed: ClosedName[] = [];
   const hosts: TlsHost[] = [];
   for (const { hostname, protocol, certificates: offered } of listeners) {
-    if (offered.length === 0) continue;
+    const { kind, host } = hostname;
+    if (offered.length === 0) {
+      // The default name has no wider one whose certificate could be presented instead.
+      if (kind !== "any") closed.push({ bucket: kind, host });
+      continue;
+    }
     for (const { id, value } of offered) certificates[id] = value;
     const ids = [...offered].sort(compareChoice).map(({ id }) => id);
-    const { kind, host } = hostname;
     hosts.push({
       bucket: kind === "any" ? "default" : kind,
       host,
@@ -29,17 +40,32 @@ function buildTlsPort(listeners: readonly Listener[]): TlsPort {
       ...(protocol === "tls" && { applicationProtocols: "none" }),
     });
   }
-  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
-  return { certificates, hosts };
+  hosts.sort(compareNames);
+  return { certificates, ...closedBeside(hosts, closed), hosts };
 }
 
-/** Merges the certificates of one port. For a host that both have, the certificates of the first are offered. */
+const compareNames = (a: ClosedName | TlsHost, b: ClosedName | TlsHost): number =>
+  compareText(a.bucket, b.bucket) || compareText(a.host, b.host);
+
+/** The names of `closed` for which no certificate is offered, sorted. */
+function closedBeside(hosts: readonly TlsHost[], closed: TlsPort["closed"] = []): Pick<TlsPort, "closed"> {
+  if (closed.length === 0) return {};
+  const offered = new Set(hosts.map(({ host }) => host));
+  const names = closed.filter(({ host }) => !offered.has(host)).sort(compareNames);
+  return names.length === 0 ? {} : { closed: names };
+}
+
+/**
+ * Merges the certificates of one port. For a host that both have, the certificates of the first are offered. A name
+ * that is closed in one and has certificates in the other is not closed.
+ */
 export function mergeTlsPorts(first: TlsPort, second: TlsPort): TlsPort {
   const taken = new Set(first.hosts.map(({ host }) => host));
   const others = second.hosts.filter(({ host }) => !taken.has(host));
   const hosts = [...first.hosts, ...others];
-  hosts.sort((a, b) => compareText(a.bucket, b.bucket) || compareText(a.host, b.host));
+  hosts.sort(compareNames);
   const used = new Set(hosts.flatMap(({ certificates }) => certificates));
   const all = Object.entries({ ...second.certificates, ...first.certificates });
-  return { certificates: Object.fromEntries(all.filter(([id]) => used.has(id))), hosts };
+  const closed = closedBeside(hosts, [...(first.closed ?? []), ...(second.closed ?? [])]);
+  return { certificates: Object.fromEntries(all.filter(([id]) => used.has(id))), ...closed, hosts };
 }
