@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { nameOf, refOf } from "../../api/object.ts";
 import type { Build } from "../../build/table-builder.ts";
 import type { Fleet } from "../../discovery/fleet.ts";
-import { conditionOf, type DesiredCondition, type ConditionReason } from "../../translate/condition.ts";
+import { conditionOf, type DesiredCondition } from "../../translate/condition.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import { listMemo, memo } from "../../translate/incremental/memo.ts";
 import { mergeConditions } from "../../write/conditions.ts";
@@ -12,7 +12,7 @@ import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { AddressesOf, GatewayAddresses } from "./address.ts";
 import type { Handover } from "./handover.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
-import { noAddress, notProgrammed } from "./not-programmed.ts";
+import { noAddress, notProgrammed, pendingListener } from "./not-programmed.ts";
 import { isPending, withProxyWaiters, type ProxyWaiters } from "./proxy-waiters.ts";
 
 export type GatewayReconcilerOptions = {
@@ -100,11 +100,10 @@ function changeOf(
           : addressRefusal,
       pending: addressPending ?? pending,
     });
-    const pendingListener = addresses.length === 0 ? noAddress : pending;
     const listeners = mergeListeners(present.listeners, status.listeners, {
       generation,
       nowMs,
-      pendingOf: ({ port }) => (port === undefined ? noPort : pendingListener),
+      pendingOf: (listener) => pendingListener(listener, addresses.length === 0 ? noAddress : pending),
     });
     // Gateways with dedicated proxies also report whether these serve.
     const waits = status.placement.inDedicated || programmed.reason === "Pending";
@@ -144,5 +143,3 @@ function readiness(
   const ready = { reason: "Ready", message: "Served by dedicated proxies" };
   return [conditionOf(dedicatedProxyReady, handover.notReady(status), ready)];
 }
-
-const noPort: ConditionReason = { reason: "Pending", message: "No internal port is left for this listener" };

@@ -9,7 +9,7 @@ import type { Reconciler } from "../reconciler.ts";
 import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
 import type { GatewayReconcilerOptions } from "./gateway.ts";
 import { mergeListeners, programmedCondition } from "./listener-status.ts";
-import { noAddress, notProgrammed } from "./not-programmed.ts";
+import { noAddress, notProgrammed, pendingListener } from "./not-programmed.ts";
 import { isPending, withProxyWaiters, type ProxyWaiters } from "./proxy-waiters.ts";
 
 /** Condition types that this controller writes about a ListenerSet. */
@@ -81,7 +81,7 @@ function changeOf(
     const merged = mergeListeners(present.listeners, listeners, {
       generation,
       nowMs,
-      pendingOf: () => pending,
+      pendingOf: (listener) => pendingListener(listener, pending),
     });
     const isWaiting = isPending([programmed]) || merged.some(({ conditions: one }) => isPending(one));
     waiters.note(nameOf(refOf(object)), isWaiting);

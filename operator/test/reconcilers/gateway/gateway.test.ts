@@ -8,8 +8,10 @@ import {
   dedicatedGatewayYaml,
   dedicatedSettings,
   gatewayYaml,
+  portTakersYaml,
   statusAfter,
   vipYaml,
+  withSetYaml,
 } from "./support.ts";
 
 type Status = {
@@ -126,6 +128,14 @@ describe("gatewayReconciler", () => {
     expect(scope).to.deep.equal({ kind: "shared" });
     expect([...ports]).to.deep.equal([30_000]);
     expect([...resources].map(([key]) => key)).to.deep.equal(["listener|shop/edge"]);
+  });
+
+  it("a Gateway is Pending while only listeners of its ListenerSets have an internal port", async () => {
+    const vip = vipYaml(30_000, "[{ ip: 192.0.2.7 }]").replace("port: 80,", "port: 8080,");
+    const { conditions, listeners } = await run(true, `${withSetYaml}---${vip}---\n${portTakersYaml}`);
+    expect(brief(listeners[0]?.conditions)).to.include("Programmed=False Pending@2");
+    expect(brief(conditions)).to.include("Programmed=False Pending@2");
+    expect(JSON.stringify(conditions)).to.include("No internal port is left for its listeners");
   });
 
   it("addresses have a routability and AddressesAssigned is set only where the definition has the field", async () => {

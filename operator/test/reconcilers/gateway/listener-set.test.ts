@@ -1,17 +1,19 @@
 import { expect } from "chai";
 import { listenerSetReconciler } from "../../../src/reconcilers/gateway/listener-set.ts";
-import { addressesOf, brief, buildOf, gatewayYaml, statusAfter, vipYaml } from "./support.ts";
+import { addressesOf, brief, buildOf, portTakersYaml, statusAfter, vipYaml, withSetYaml } from "./support.ts";
 
-const setYaml = `${gatewayYaml.replace("gatewayClassName: svc", "gatewayClassName: svc\n  allowedListeners: { namespaces: { from: Same } }")}---
-apiVersion: gateway.networking.k8s.io/v1
-kind: ListenerSet
-metadata: { name: more, namespace: shop, generation: 5, uid: uid-more }
-spec:
-  parentRef: { name: edge }
-  listeners:
-    - { name: second, port: 8080, protocol: HTTP }
-`;
-const withAddress = `${setYaml}---${vipYaml(30_000, "[{ ip: 192.0.2.7 }]")}`;
+const withAddress = `${withSetYaml}---${vipYaml(30_000, "[{ ip: 192.0.2.7 }]")}`;
+
+type Status = {
+  readonly conditions: unknown;
+  readonly listeners: readonly { readonly conditions: unknown }[];
+};
+
+/** `Programmed` of a ListenerSet, and then of its listeners. */
+const programmedOf = ({ conditions, listeners }: Status): readonly string[] =>
+  [conditions, ...listeners.map(({ conditions: own }) => own)].flatMap((one) =>
+    brief(one).filter((text) => text.startsWith("Programmed")),
+  );
 
 const rig = (isProgrammed: boolean) => {
   const listeners: ((gateway: string | undefined) => void)[] = [];
@@ -23,16 +25,14 @@ const rig = (isProgrammed: boolean) => {
       return () => undefined;
     },
   });
-  const programmed = async (yaml: string): Promise<readonly string[]> => {
-    const status = (await statusAfter(reconciler, buildOf(yaml), "shop/more")) as {
-      readonly conditions: unknown;
-      readonly listeners: readonly { readonly conditions: unknown }[];
-    };
-    return [status.conditions, status.listeners[0]?.conditions].flatMap((conditions) =>
-      brief(conditions).filter((text) => text.startsWith("Programmed")),
-    );
+  const after = async (yaml: string, status: unknown = {}): Promise<Status> =>
+    (await statusAfter(reconciler, buildOf(yaml), "shop/more", status)) as Status;
+  return {
+    reconciler,
+    after,
+    programmed: async (yaml: string) => programmedOf(await after(yaml)),
+    notify: (gateway: string) => listeners.forEach((look) => look(gateway)),
   };
-  return { reconciler, programmed, notify: (gateway: string) => listeners.forEach((look) => look(gateway)) };
 };
 
 describe("listenerSetReconciler", () => {
@@ -43,14 +43,26 @@ describe("listenerSetReconciler", () => {
     ]);
     const waiting = ["Programmed=False Pending@4", "Programmed=False Pending@4"];
     expect(await rig(false).programmed(withAddress)).to.deep.equal(waiting);
-    expect(await rig(true).programmed(setYaml)).to.deep.equal(waiting);
+    expect(await rig(true).programmed(withSetYaml)).to.deep.equal(waiting);
+  });
+
+  it("a ListenerSet whose listeners got no internal port is Pending, even if proxies serve its Gateway", async () => {
+    const status = await rig(true).after(`${withAddress}---\n${portTakersYaml}`);
+    expect(programmedOf(status)).to.deep.equal(["Programmed=False Pending@4", "Programmed=False Pending@4"]);
+    expect(JSON.stringify(status.listeners)).to.include("No internal port is left for this listener");
+    const both = `${withAddress.replace("    - { name: second,", "    - { name: first, port: 80, protocol: HTTP, hostname: a.example }\n    - { name: second,")}---\n${portTakersYaml}`;
+    expect(programmedOf(await rig(true).after(both)), "with a listener that has a port").to.deep.equal([
+      "Programmed=True Programmed@5",
+      "Programmed=True Programmed@5",
+      "Programmed=False Pending@4",
+    ]);
   });
 
   it("a ListenerSet is reconciled when the address of its Gateway may have changed", () => {
     const { reconciler, notify } = rig(true);
     const looked: string[] = [];
     reconciler.subscribe?.((name) => looked.push(name));
-    const before = buildOf(setYaml);
+    const before = buildOf(withSetYaml);
     expect([...reconciler.dirty(undefined, before)]).to.deep.equal(["shop/more"]);
     expect([...reconciler.dirty(before, before)]).to.deep.equal([]);
     expect(new Set(reconciler.dirty(before, buildOf(withAddress)))).to.deep.equal(new Set(["shop/more"]));

@@ -103,6 +103,40 @@ spec:
     - { name: odd, port: 81, protocol: SCTP }
 `;
 
+/** A ListenerSet of that Gateway. */
+const setYaml = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: { name: more, namespace: shop, generation: 5, uid: uid-more }
+spec:
+  parentRef: { name: edge }
+  listeners:
+    - { name: second, port: 8080, protocol: HTTP }
+`;
+
+/** The Gateway with this ListenerSet. */
+export const withSetYaml = `${gatewayYaml.replace(
+  "gatewayClassName: svc",
+  "gatewayClassName: svc\n  allowedListeners: { namespaces: { from: Same } }",
+)}---${setYaml}`;
+
+/** Gateways that precede it by name, and take all internal ports that are not mapped by a Service. */
+export const portTakersYaml = Array.from({ length: 44 }, (_, index) =>
+  JSON.stringify({
+    apiVersion: "gateway.networking.k8s.io/v1",
+    kind: "Gateway",
+    metadata: { name: `a${index}`, namespace: "shop" },
+    spec: {
+      gatewayClassName: "svc",
+      listeners: Array.from({ length: 63 }, (_listener, port) => ({
+        name: `p${port}`,
+        port: 1000 + port,
+        protocol: "HTTP",
+      })),
+    },
+  }),
+).join("\n---\n");
+
 export const dedicatedSettings: DedicatedSettings = {
   image: "svc-gateway:1.0.0",
   podTemplate: {},
