@@ -33,8 +33,19 @@ export const listenerSchema = z.object({
 });
 
 /** The listeners of one owner (a Gateway, or all Ingresses together), sorted by port and protocol. */
-export const listenerSetSchema = z.object({ listeners: z.array(listenerSchema) });
+export const listenerSetSchema = z.object({
+  listeners: z.array(listenerSchema),
+  /**
+   * A digest of the generations of the Gateway and its ListenerSets, which proxies do not use: a proxy that has
+   * acknowledged the resource serves these generations (docs/discovery.md, "What proxies report"). Absent for Ingresses
+   * and for objects from files.
+   */
+  generations: z.string().optional(),
+});
 
 export type ProxyProtocol = Readonly<z.infer<typeof proxyProtocolSchema>>;
 export type Listener = Readonly<z.infer<typeof listenerSchema>>;
-export type ListenerSet = { readonly listeners: readonly Listener[] };
+export type ListenerSet = {
+  readonly listeners: readonly Listener[];
+  readonly generations?: string | undefined;
+};

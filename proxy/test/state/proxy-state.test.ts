@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { sha256Hex, type Resource } from "@svc-gateway/common/ir/resource.ts";
+import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
+import { encodeResource, sha256Hex, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import { createSnapshot, fullUpdate } from "@svc-gateway/common/ir/snapshot.ts";
 import {
   anyRequest,
@@ -61,6 +62,20 @@ describe("the proxy state", () => {
       { ...http, owner: "ingress", publicPorts: { ingress: 80 } },
     ]);
     expect(under.state.serving.tls.get(443)?.hosts[0]?.host).to.equal("web.example.com");
+  });
+
+  it("an update of only the generations of a Gateway is applied, and its listeners stay equal", () => {
+    const under = harness();
+    const http = { port: 80, publicPort: 80, protocol: "http" } as const;
+    const at = (generations: string): Resource =>
+      encodeResource<"listener">(listenerKey("shop/edge"), { listeners: [http], generations });
+    under.move(web, webHost, at("1"));
+    const { listeners: before, tables } = under.state.serving;
+    const result = under.move(web, webHost, at("2"));
+    expect(result.ok && result.value.changes).to.equal(1);
+    expect(under.state.serving.listeners).to.deep.equal(before);
+    expect(before).to.deep.equal([{ ...http, owner: "shop/edge", publicPorts: { gateway: 80 } }]);
+    expect(under.state.serving.tables).to.equal(tables);
   });
 
   it("the summary of an update has its version, changes, problems and duration", () => {

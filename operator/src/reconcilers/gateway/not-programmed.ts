@@ -7,7 +7,8 @@ export const noAddress: ConditionReason = { reason: "Pending", message: "The Gat
 
 /**
  * The reason why a Gateway or ListenerSet with these listeners is not yet served by all intended proxies; undefined if
- * it is. `bound` is the resource of the Gateway.
+ * it is. `bound` is the resource of the Gateway: its hash differs in each generation, so a proxy that has acknowledged
+ * it serves the present one.
  */
 export function notProgrammed(
   { bound, listeners, scope }: Pick<GatewayStatus, "bound" | "listeners" | "scope">,
@@ -21,7 +22,7 @@ export function notProgrammed(
     resources: [[bound.key, bound.hash]],
     ports: listeners.flatMap(({ port }) => port ?? []),
   });
-  return isInPlace ? undefined : { reason: "Pending", message: "Not all proxies have bound its ports" };
+  return isInPlace ? undefined : notServed;
 }
 
 /** The reason why a listener is pending, if `pending` is the reason of those that proxies can bind. */
@@ -30,5 +31,9 @@ export const pendingListener = (
   pending: ConditionReason | undefined,
 ): ConditionReason | undefined => (port === undefined ? noPort : pending);
 
+const notServed: ConditionReason = {
+  reason: "Pending",
+  message: "Not all proxies have acknowledged the present generation and bound its ports",
+};
 const noPort: ConditionReason = { reason: "Pending", message: "No internal port is left for this listener" };
 const noPorts: ConditionReason = { reason: "Pending", message: "No internal port is left for its listeners" };

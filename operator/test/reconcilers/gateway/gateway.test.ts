@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { ProgrammedQuestion } from "../../../src/discovery/fleet.ts";
 import { gatewayReconciler } from "../../../src/reconcilers/gateway/gateway.ts";
 import {
+  acknowledgingFleet,
   addressesOf,
   brief,
   buildOf,
@@ -128,6 +129,34 @@ describe("gatewayReconciler", () => {
     expect(scope).to.deep.equal({ kind: "shared" });
     expect([...ports]).to.deep.equal([30_000]);
     expect([...resources].map(([key]) => key)).to.deep.equal(["listener|shop/edge"]);
+  });
+
+  it("a generation is not Programmed by the acknowledgement of the previous one, even if its ports stay the same", async () => {
+    const fleet = acknowledgingFleet();
+    const reconciler = gatewayReconciler({
+      addressesOf: addressesOf(),
+      handover: { notReady: () => undefined },
+      subscribe: () => () => undefined,
+      fleet,
+    });
+    const after = async (yaml: string, status: unknown = {}): Promise<Status> =>
+      (await statusAfter(reconciler, buildOf(yaml), "shop/edge", status)) as Status;
+    const before = await after(withAddress);
+    expect(brief(before.conditions)).to.include("Programmed=True Programmed@3");
+    fleet.stop();
+    const next = withAddress
+      .replace("generation: 3", "generation: 4")
+      .replace(
+        "  listeners:",
+        "  listeners:\n    - { name: added, port: 80, protocol: HTTP, hostname: new.example }",
+      );
+    const { conditions, listeners } = await after(next, before);
+    expect(brief(conditions)).to.include("Programmed=False Pending@3");
+    expect(listeners.map(({ name, conditions: own }) => [name, brief(own).at(-1)])).to.deep.equal([
+      ["added", "Programmed=False Pending@3"],
+      ["http", "Programmed=False Pending@3"],
+      ["odd", "Programmed=False Invalid@4"],
+    ]);
   });
 
   it("a Gateway is Pending while only listeners of its ListenerSets have an internal port", async () => {

@@ -1,6 +1,16 @@
 import { expect } from "chai";
+import type { Fleet } from "../../../src/discovery/fleet.ts";
 import { listenerSetReconciler } from "../../../src/reconcilers/gateway/listener-set.ts";
-import { addressesOf, brief, buildOf, portTakersYaml, statusAfter, vipYaml, withSetYaml } from "./support.ts";
+import {
+  acknowledgingFleet,
+  addressesOf,
+  brief,
+  buildOf,
+  portTakersYaml,
+  statusAfter,
+  vipYaml,
+  withSetYaml,
+} from "./support.ts";
 
 const withAddress = `${withSetYaml}---${vipYaml(30_000, "[{ ip: 192.0.2.7 }]")}`;
 
@@ -15,11 +25,14 @@ const programmedOf = ({ conditions, listeners }: Status): readonly string[] =>
     brief(one).filter((text) => text.startsWith("Programmed")),
   );
 
-const rig = (isProgrammed: boolean) => {
+const rig = (
+  isProgrammed: boolean,
+  fleet: Pick<Fleet, "isProgrammed"> = { isProgrammed: () => isProgrammed },
+) => {
   const listeners: ((gateway: string | undefined) => void)[] = [];
   const reconciler = listenerSetReconciler({
     addressesOf: addressesOf(),
-    fleet: { isProgrammed: () => isProgrammed },
+    fleet,
     subscribe(look) {
       listeners.push(look as (typeof listeners)[number]);
       return () => undefined;
@@ -44,6 +57,21 @@ describe("listenerSetReconciler", () => {
     const waiting = ["Programmed=False Pending@4", "Programmed=False Pending@4"];
     expect(await rig(false).programmed(withAddress)).to.deep.equal(waiting);
     expect(await rig(true).programmed(withSetYaml)).to.deep.equal(waiting);
+  });
+
+  it("a generation of a ListenerSet is not Programmed by the acknowledgement of the previous one", async () => {
+    const fleet = acknowledgingFleet();
+    const { after } = rig(true, fleet);
+    const before = await after(withAddress);
+    expect(programmedOf(before)[0]).to.equal("Programmed=True Programmed@5");
+    fleet.stop();
+    const next = withAddress
+      .replace("generation: 5", "generation: 6")
+      .replace("port: 8080, protocol: HTTP", "port: 8080, protocol: HTTP, hostname: new.example");
+    expect(programmedOf(await after(next, before))).to.deep.equal([
+      "Programmed=False Pending@5",
+      "Programmed=False Pending@5",
+    ]);
   });
 
   it("a ListenerSet whose listeners got no internal port is Pending, even if proxies serve its Gateway", async () => {

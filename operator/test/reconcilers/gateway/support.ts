@@ -2,6 +2,7 @@ import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { validateObject } from "../../../src/api/validate.ts";
 import type { Build } from "../../../src/build/table-builder.ts";
+import type { Fleet } from "../../../src/discovery/fleet.ts";
 import { createGatewayAddressReader, type AddressesOf } from "../../../src/reconcilers/gateway/address.ts";
 import type { Reconciler } from "../../../src/reconcilers/reconciler.ts";
 import {
@@ -51,6 +52,22 @@ export function objectsOf(yaml: string): readonly KubeObject[] {
       throw new Error(`${value.kind} ${value.metadata.name}: ${JSON.stringify(validated.error)}`);
     return validated.value.object;
   });
+}
+
+/** A fleet of one proxy, which has bound all ports and acknowledges every resource until `stop` is called. */
+export function acknowledgingFleet(): Pick<Fleet, "isProgrammed"> & { readonly stop: () => void } {
+  const acknowledged = new Map<string, string>();
+  let isStopped = false;
+  return {
+    isProgrammed({ resources }) {
+      const asked = [...resources];
+      if (!isStopped) for (const [key, hash] of asked) acknowledged.set(key, hash);
+      return asked.every(([key, hash]) => acknowledged.get(key) === hash);
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
 }
 
 /** The status that a reconciler writes when `status` exists; undefined if it writes none. */

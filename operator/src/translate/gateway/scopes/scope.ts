@@ -2,15 +2,9 @@
 import { collect, joinLists } from "@svc-gateway/common/collections/join-lists.ts";
 import type { TlsPort } from "@svc-gateway/common/ir/certificate.ts";
 import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.ts";
-import { listenerKey } from "@svc-gateway/common/ir/keys.ts";
-import type { Listener as BoundListener } from "@svc-gateway/common/ir/listener.ts";
-import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
-import { nameOf, refOf } from "../../../api/object.ts";
-import { compareText } from "../../age.ts";
+import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
-import { memo } from "../../incremental/memo.ts";
-import { transportOf } from "../kinds.ts";
 import { closedListeners } from "../listeners/closed-listeners.ts";
 import { createFrontendValidationBuilder, withoutAuthorities } from "../listeners/frontend-validation.ts";
 import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "../listeners/gateways.ts";
@@ -18,6 +12,7 @@ import type { Guard } from "../model.ts";
 import { closedGuard } from "../policies/external-auths.ts";
 import type { L4Plan } from "../routes/l4-route.ts";
 import type { RoutePlan } from "../routes/route-plan.ts";
+import { boundResource } from "./bound-resource.ts";
 import type { WithoutCertificates } from "./certificate-sizes.ts";
 import { createHostTableBuilder, type ClaimsOfListener, type GatewayHost } from "./host-tables.ts";
 import { createL4TableBuilder, type L4Table } from "./l4-tables.ts";
@@ -164,30 +159,4 @@ function withoutClosed(
   const left = new Map(claims);
   for (const { id } of closed) left.delete(id);
   return left;
-}
-
-/**
- * The resource with the listeners that the proxies bind for a Gateway, one for each port and protocol;
- * undefined if there are none.
- */
-export const boundResource: (gateway: PlannedGateway, ports: Bindings) => Resource | undefined = (() => {
-  const ofGateway = memo((gateway: PlannedGateway) =>
-    memo((ports: Bindings) => {
-      const listeners = boundListeners(gateway, ports);
-      const key = listenerKey(nameOf(refOf(gateway.gateway)));
-      return listeners.length === 0 ? undefined : encodeResource(key, { listeners });
-    }),
-  );
-  return (gateway, ports) => ofGateway(gateway)(ports);
-})();
-
-function boundListeners(gateway: PlannedGateway, ports: Bindings): readonly BoundListener[] {
-  const bound = new Map<string, BoundListener>();
-  for (const { port: publicPort, protocol, serves } of listenersOf(gateway)) {
-    const port = ports.get(publicPort);
-    if (!serves || protocol === undefined || port === undefined) continue;
-    const policy = transportOf(protocol) === "TCP" ? gateway.traffic?.get(publicPort) : undefined;
-    bound.set(`${port} ${protocol}`, { port, publicPort, protocol, ...policy });
-  }
-  return [...bound.values()].sort((a, b) => a.port - b.port || compareText(a.protocol, b.protocol));
 }

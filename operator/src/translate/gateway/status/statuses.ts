@@ -7,9 +7,9 @@ import type { View } from "../../incremental/view.ts";
 import { readClassParameters } from "../dedicated/parameters.ts";
 import { listenersOf, type ListenerGroup } from "../listeners/gateways.ts";
 import { overlapsOf } from "../listeners/overlaps.ts";
+import { boundResource } from "../scopes/bound-resource.ts";
 import type { PlacedGateway } from "../scopes/placement.ts";
 import type { Bindings } from "../scopes/ports.ts";
-import { boundResource } from "../scopes/scope.ts";
 import {
   gatewayStatus,
   listenerSetStatus,
