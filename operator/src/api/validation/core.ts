@@ -11,23 +11,30 @@ import type { Service } from "../generated/service.ts";
 import type { KindName, KnownObject, ObjectOf } from "../kinds.ts";
 import { hostProblem, isDataKey, isDnsLabel, isDnsSubdomain, isPortName } from "./names.ts";
 import type { Findings } from "./problem.ts";
-import { describeValue, reportErrorAt } from "./problem.ts";
+import { describeValue, reportErrorAt, reportWarningAt } from "./problem.ts";
 
 type Report = (steps: readonly (string | number)[], message: string) => void;
 
 /** Checks a structurally valid object and returns it, completed where the API server completes it. */
 export function checkCoreKind<T extends KnownObject>(object: T, findings: Findings): T {
-  const check = checks[object.kind] as ((object: T, report: Report) => T) | undefined;
+  const check = checks[object.kind] as ((object: T, report: Report, warn: Report) => T) | undefined;
   return check === undefined
     ? object
-    : check(object, (steps, message) => reportErrorAt(findings, steps, message));
+    : check(
+        object,
+        (steps, message) => reportErrorAt(findings, steps, message),
+        (steps, message) => reportWarningAt(findings, steps, message),
+      );
 }
 
-type Checks = { readonly [K in KindName]?: (object: ObjectOf<K>, report: Report) => ObjectOf<K> };
+type Checks = {
+  readonly [K in KindName]?: (object: ObjectOf<K>, report: Report, warn: Report) => ObjectOf<K>;
+};
 
 const checks: Checks = {
-  Ingress: (ingress, report) => {
+  Ingress: (ingress, report, warn) => {
     checkIngress(ingress, report);
+    checkLegacyClass(ingress, warn);
     return ingress;
   },
   IngressClass: (ingressClass, report) => {
@@ -78,21 +85,10 @@ function checkData(data: { readonly [key: string]: string }, bytes: number, repo
     report(["data"], `must be at most ${maxDataBytes} bytes in total, found ${bytes} bytes`);
 }
 
-function checkIngress({ metadata, spec }: Ingress, report: Report): void {
+function checkIngress({ spec }: Ingress, report: Report): void {
   if (spec === undefined || (spec.defaultBackend === undefined && (spec.rules ?? []).length === 0)) {
     report(["spec"], "must have rules or a defaultBackend");
     return;
-  }
-  const legacyClass = metadata.annotations?.["kubernetes.io/ingress.class"];
-  if (
-    legacyClass !== undefined &&
-    spec.ingressClassName !== undefined &&
-    legacyClass !== spec.ingressClassName
-  ) {
-    report(
-      ["metadata", "annotations", "kubernetes.io/ingress.class"],
-      `must equal spec.ingressClassName when both are set, found ${describeValue(legacyClass)}`,
-    );
   }
   if (spec.ingressClassName !== undefined && !isDnsSubdomain(spec.ingressClassName)) {
     report(
@@ -117,6 +113,21 @@ function checkIngress({ metadata, spec }: Ingress, report: Report): void {
       report([...at, "secretName"], `must be the name of a Secret, found ${describeValue(tls.secretName)}`);
     }
   }
+}
+
+/**
+ * Warns of a deprecated class annotation that differs from the class. The API server rejects that in a new Ingress, but
+ * not after an update, so clusters contain such Ingresses; `spec.ingressClassName` decides (docs/routing.md, "Which
+ * Ingresses are served").
+ */
+function checkLegacyClass({ metadata, spec }: Ingress, warn: Report): void {
+  const legacyClass = metadata.annotations?.["kubernetes.io/ingress.class"];
+  const name = spec?.ingressClassName;
+  if (legacyClass === undefined || name === undefined || legacyClass === name) return;
+  warn(
+    ["metadata", "annotations", "kubernetes.io/ingress.class"],
+    `differs from spec.ingressClassName, which is ${describeValue(name)}, found ${describeValue(legacyClass)}`,
+  );
 }
 
 function checkHost(host: string, at: readonly (string | number)[], report: Report): void {

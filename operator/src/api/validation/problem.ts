@@ -52,6 +52,15 @@ export const reportErrorAt = (
   keep(findings.errors, [...findings.path, ...steps], message);
 };
 
+/** Reports a warning below the current place. */
+export const reportWarningAt = (
+  findings: Findings,
+  steps: readonly (string | number)[],
+  message: string,
+): void => {
+  keep(findings.warnings, [...findings.path, ...steps], message);
+};
+
 /** Counts one visited value. Returns false if the object is too large to continue, which is reported once. */
 export function takeValue(findings: Findings): boolean {
   if (findings.valuesLeft > 0) {

@@ -99,13 +99,20 @@ describe("Ingress", () => {
     'spec.tls[0].secretName: must be the name of a Secret, found "shop/tls"': ingressWith({
       spec: { tls: [{ secretName: "shop/tls" }] },
     }),
-    'metadata.annotations["kubernetes.io/ingress.class"]: must equal spec.ingressClassName when both are set, found "nginx"':
-      ingressWith({ metadata: { annotations: { "kubernetes.io/ingress.class": "nginx" } } }),
   })) {
     it(`Ingress: rejects ${problem}`, () => {
       expect(problemsOf(manifestOf)).to.deep.equal([problem]);
     });
   }
+
+  it("a class annotation that differs from the class of an Ingress gives a warning", () => {
+    const annotations = { "kubernetes.io/ingress.class": "nginx" };
+    const migrated = ingressWith({ metadata: { annotations } });
+    expect(warningsOf(migrated)).to.deep.equal([
+      'metadata.annotations["kubernetes.io/ingress.class"]: differs from spec.ingressClassName, which is "svc", found "nginx"',
+    ]);
+    expect(accepted(migrated)).to.deep.equal(migrated);
+  });
 
   it("an unknown field of an Ingress gives a warning with its path", () => {
     const misspelt = ingressWith({ path: { pathtype: "Prefix" }, spec: { ingressClass: "svc" } });

@@ -58,6 +58,22 @@ describe("createHeldObjects", () => {
     expect(held.observed("ns/a")?.status).to.deep.equal(status);
   });
 
+  it("an Ingress that gets a class beside another class in its annotation is replaced", () => {
+    const withClass = (version: string, ingressClassName: string | undefined): KubeObject => {
+      const { metadata, spec, ...rest } = ingressAt(version) as KubeObject & { readonly spec: object };
+      const annotations = { "kubernetes.io/ingress.class": "nginx" };
+      return {
+        ...rest,
+        metadata: { ...metadata, annotations },
+        spec: { ...spec, ...(ingressClassName !== undefined && { ingressClassName }) },
+      } as KubeObject;
+    };
+    const held = createHeldObjects();
+    held.put("ns/a", withClass("1", undefined));
+    expect(held.put("ns/a", withClass("2", "svc"))).to.deep.equal(ok("declared"));
+    expect(held.get("ns/a")).to.have.nested.property("spec.ingressClassName", "svc");
+  });
+
   it("an invalid object is rejected, and the last valid one stays", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));
