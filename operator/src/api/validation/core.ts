@@ -9,7 +9,14 @@ import type { HTTPIngressPath, Ingress, IngressBackend } from "../generated/ingr
 import type { IngressClass } from "../generated/ingressclass.ts";
 import type { Service } from "../generated/service.ts";
 import type { KindName, KnownObject, ObjectOf } from "../kinds.ts";
-import { hostProblem, isDataKey, isDnsLabel, isDnsSubdomain, isPortName } from "./names.ts";
+import {
+  isDataKey,
+  isDnsLabel,
+  isDnsSubdomain,
+  isPortName,
+  ruleHostProblem,
+  tlsHostProblem,
+} from "./names.ts";
 import type { Findings } from "./problem.ts";
 import { describeValue, reportErrorAt, reportWarningAt } from "./problem.ts";
 
@@ -100,15 +107,19 @@ function checkIngress({ spec }: Ingress, report: Report): void {
     checkBackend(spec.defaultBackend, ["spec", "defaultBackend"], report);
   for (const [index, rule] of (spec.rules ?? []).entries()) {
     const at = ["spec", "rules", index];
-    if (rule.host) checkHost(rule.host, [...at, "host"], report);
+    const problem = rule.host ? ruleHostProblem(rule.host) : undefined;
+    if (problem !== undefined) report([...at, "host"], `${problem}, found ${describeValue(rule.host)}`);
     for (const [pathIndex, path] of (rule.http?.paths ?? []).entries()) {
       checkPath(path, [...at, "http", "paths", pathIndex], report);
     }
   }
   for (const [index, tls] of (spec.tls ?? []).entries()) {
     const at = ["spec", "tls", index];
-    for (const [hostIndex, host] of (tls.hosts ?? []).entries())
-      checkHost(host, [...at, "hosts", hostIndex], report);
+    for (const [hostIndex, host] of (tls.hosts ?? []).entries()) {
+      const problem = tlsHostProblem(host);
+      if (problem !== undefined)
+        report([...at, "hosts", hostIndex], `${problem}, found ${describeValue(host)}`);
+    }
     if (tls.secretName && !isDnsSubdomain(tls.secretName)) {
       report([...at, "secretName"], `must be the name of a Secret, found ${describeValue(tls.secretName)}`);
     }
@@ -128,11 +139,6 @@ function checkLegacyClass({ metadata, spec }: Ingress, warn: Report): void {
     ["metadata", "annotations", "kubernetes.io/ingress.class"],
     `differs from spec.ingressClassName, which is ${describeValue(name)}, found ${describeValue(legacyClass)}`,
   );
-}
-
-function checkHost(host: string, at: readonly (string | number)[], report: Report): void {
-  const problem = hostProblem(host);
-  if (problem !== undefined) report(at, `${problem}, found ${describeValue(host)}`);
 }
 
 const forbiddenInPath = ["//", "/./", "/../", "%2f", "%2F"];

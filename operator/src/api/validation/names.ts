@@ -15,11 +15,17 @@ export const isDnsSubdomain = (text: string): boolean =>
   text.length <= 253 && text.split(".").every((label) => dnsLabel.test(label));
 
 /**
- * Returns the problem of the host of an Ingress, which must be a subdomain, optionally after `*.`, and not an IP
- * address; undefined for a valid host.
+ * Returns the problem of the host of a rule of an Ingress, which must be a subdomain, optionally after `*.`, and not an
+ * IP address; undefined for a valid host.
  */
-export function hostProblem(host: string): string | undefined {
-  if (isIP(host) !== 0) return "must be a DNS name, not an IP address";
+export const ruleHostProblem = (host: string): string | undefined =>
+  isIP(host) === 0 ? tlsHostProblem(host) : "must be a DNS name, not an IP address";
+
+/**
+ * Returns the problem of a host under `spec.tls` of an Ingress, which the API server does not compare with the form of
+ * IPv4 addresses; undefined for a host that it accepts.
+ */
+export function tlsHostProblem(host: string): string | undefined {
   const name = host.startsWith("*.") ? host.slice(2) : host;
   if (host.length <= 253 && isDnsSubdomain(name)) return undefined;
   return "must be a lower-case DNS name such as example.com, or *.example.com for one label below it";

@@ -29,6 +29,9 @@ describe("Ingress", () => {
     "an expression with // where the type is ImplementationSpecific": ingressWith({
       path: { path: "/(a|b)//", pathType: "ImplementationSpecific" },
     }),
+    "an IPv4 address among its TLS hosts": ingressWith({
+      spec: { tls: [{ hosts: ["192.0.2.1", "shop.example.com"], secretName: "tls" }] },
+    }),
     "a class annotation that equals the class": ingressWith({
       metadata: { annotations: { "kubernetes.io/ingress.class": "svc" } },
     }),
@@ -54,6 +57,8 @@ describe("Ingress", () => {
     'spec.rules[0].host: must be a DNS name, not an IP address, found "10.0.0.1"': ingressWith({
       rule: { host: "10.0.0.1" },
     }),
+    'spec.tls[0].hosts[1]: must be a lower-case DNS name such as example.com, or *.example.com for one label below it, found "::1"':
+      ingressWith({ spec: { tls: [{ hosts: ["192.0.2.1", "::1"] }] } }),
     [`${path0}.pathType: is required`]: ingressWith({ path: { pathType: undefined } }),
     [`${path0}.pathType: must be one of Exact, Prefix, ImplementationSpecific, found "prefix"`]: ingressWith({
       path: { pathType: "prefix" },
