@@ -42,6 +42,7 @@ const checks: Checks = {
   Ingress: (ingress, report, warn) => {
     checkIngress(ingress, report);
     checkLegacyClass(ingress, warn);
+    checkSecretNames(ingress, warn);
     return ingress;
   },
   IngressClass: (ingressClass, report) => {
@@ -120,9 +121,6 @@ function checkIngress({ spec }: Ingress, report: Report): void {
       if (problem !== undefined)
         report([...at, "hosts", hostIndex], `${problem}, found ${describeValue(host)}`);
     }
-    if (tls.secretName && !isDnsSubdomain(tls.secretName)) {
-      report([...at, "secretName"], `must be the name of a Secret, found ${describeValue(tls.secretName)}`);
-    }
   }
 }
 
@@ -139,6 +137,21 @@ function checkLegacyClass({ metadata, spec }: Ingress, warn: Report): void {
     ["metadata", "annotations", "kubernetes.io/ingress.class"],
     `differs from spec.ingressClassName, which is ${describeValue(name)}, found ${describeValue(legacyClass)}`,
   );
+}
+
+/**
+ * Warns of names that no Secret can have. The API server accepts them while it updates an Ingress that had one before,
+ * so clusters contain Ingresses from before it rejected them; only the certificate is missing.
+ */
+function checkSecretNames({ spec }: Ingress, warn: Report): void {
+  for (const [index, { secretName }] of (spec?.tls ?? []).entries()) {
+    if (secretName && !isDnsSubdomain(secretName)) {
+      warn(
+        ["spec", "tls", index, "secretName"],
+        `must be the name of a Secret, found ${describeValue(secretName)}`,
+      );
+    }
+  }
 }
 
 const forbiddenInPath = ["//", "/./", "/../", "%2f", "%2F"];

@@ -101,9 +101,6 @@ describe("Ingress", () => {
     'spec.ingressClassName: must be the name of an IngressClass, found "a/b"': ingressWith({
       spec: { ingressClassName: "a/b" },
     }),
-    'spec.tls[0].secretName: must be the name of a Secret, found "shop/tls"': ingressWith({
-      spec: { tls: [{ secretName: "shop/tls" }] },
-    }),
   })) {
     it(`Ingress: rejects ${problem}`, () => {
       expect(problemsOf(manifestOf)).to.deep.equal([problem]);
@@ -117,6 +114,14 @@ describe("Ingress", () => {
       'metadata.annotations["kubernetes.io/ingress.class"]: differs from spec.ingressClassName, which is "svc", found "nginx"',
     ]);
     expect(accepted(migrated)).to.deep.equal(migrated);
+  });
+
+  it("a TLS entry of an Ingress with a name that no Secret can have gives a warning", () => {
+    const inherited = ingressWith({ spec: { tls: [{ secretName: "shop/tls" }] } });
+    expect(warningsOf(inherited)).to.deep.equal([
+      'spec.tls[0].secretName: must be the name of a Secret, found "shop/tls"',
+    ]);
+    expect(accepted(inherited)).to.deep.equal(inherited);
   });
 
   it("an unknown field of an Ingress gives a warning with its path", () => {
