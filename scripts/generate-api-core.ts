@@ -37,26 +37,42 @@ const checks: { readonly [kind: string]: { readonly [path: string]: Schema } } =
     endpoints: { maxItems: 1000 },
     "endpoints[].addresses": { minItems: 1, maxItems: 100 },
     ports: { maxItems: 20000 },
-    "ports[].port": port,
     "ports[].protocol": portProtocol,
     "ports[].name": { default: "" },
   },
 };
 
+/**
+ * The lists, by kind and dotted path, whose published type only server-side apply enforces: the API server accepts
+ * repeated entries from other requests.
+ */
+const repeatable: { readonly [kind: string]: readonly string[] } = {
+  EndpointSlice: ["endpoints[].addresses"],
+};
+
 /** The schema of a core kind with these checks; throws when a path is not in it. */
 export function addApiServerChecks(kind: string, schema: Schema): Schema {
-  return Object.entries(checks[kind] ?? {}).reduce(
-    (result, [path, keywords]) => addAt(result, path.replaceAll("[]", ".[]").split("."), keywords),
+  const checked = Object.entries(checks[kind] ?? {}).reduce(
+    (result, [path, keywords]) => changeAt(result, path, (field) => ({ ...field, ...keywords })),
     schema,
   );
+  return (repeatable[kind] ?? []).reduce((result, path) => changeAt(result, path, withoutListType), checked);
 }
 
-function addAt(schema: Schema, steps: readonly string[], keywords: Schema): Schema {
+function withoutListType(schema: Schema): Schema {
+  const { "x-kubernetes-list-type": _listType, ...rest } = schema;
+  return rest;
+}
+
+const changeAt = (schema: Schema, path: string, change: (field: Schema) => Schema): Schema =>
+  changeBelow(schema, path.replaceAll("[]", ".[]").split("."), change);
+
+function changeBelow(schema: Schema, steps: readonly string[], change: (field: Schema) => Schema): Schema {
   const [step, ...rest] = steps;
-  if (step === undefined) return { ...schema, ...keywords };
+  if (step === undefined) return change(schema);
   const next = step === "[]" ? schema.items : schema.properties?.[step];
   if (next === undefined) throw new Error(`no such field: ${steps.join(".")}`);
-  const changed = addAt(next, rest, keywords);
+  const changed = changeBelow(next, rest, change);
   return step === "[]"
     ? { ...schema, items: changed }
     : { ...schema, properties: { ...schema.properties, [step]: changed } };

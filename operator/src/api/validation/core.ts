@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { isIPv4, isIPv6 } from "node:net";
+import { canonicalIp } from "@svc-gateway/common/values/ip-address.ts";
 import type { EndpointSlice } from "../generated/endpointslice.ts";
 import type { HTTPIngressPath, Ingress, IngressBackend } from "../generated/ingress.ts";
 import type { IngressClass } from "../generated/ingressclass.ts";
@@ -53,8 +54,8 @@ const checks: Checks = {
     checkService(service, report);
     return service;
   },
-  EndpointSlice: (slice, report) => {
-    checkEndpointSlice(slice, report);
+  EndpointSlice: (slice, report, warn) => {
+    checkEndpointSlice(slice, report, warn);
     return slice;
   },
   Secret: (secret, report) => {
@@ -218,7 +219,7 @@ function checkService({ spec }: Service, report: Report): void {
   const ports = spec?.ports ?? [];
   if (spec?.type === "ExternalName") {
     const name = spec.externalName ?? "";
-    if (!isDnsSubdomain(name.toLowerCase().replace(/\.$/, ""))) {
+    if (!isAbsoluteName(name.toLowerCase())) {
       report(["spec", "externalName"], `must be a DNS name, found ${describeValue(name)}`);
     }
   } else if (ports.length === 0 && spec?.clusterIP !== "None") {
@@ -246,20 +247,33 @@ function checkService({ spec }: Service, report: Report): void {
   }
 }
 
+/** Whether a text is a DNS name, which may end with a dot to denote that it is fully qualified. */
+const isAbsoluteName = (text: string): boolean => isDnsSubdomain(text.replace(/\.$/, ""));
+
+/** Whether a text is an IPv4 address, which may be written as an IPv4-mapped IPv6 address. */
+const isAnyIPv4 = (text: string): boolean => isIPv4(text) || isIPv4(canonicalIp(text) ?? "");
+
+/**
+ * Checks the addresses, of which unreadable ones are not used, and the names of the ports. The API server keeps
+ * addresses with leading zeros in EndpointSlices from before it rejected them, so clusters contain such addresses beside
+ * others. They are ambiguous: some programs read `010` as octal.
+ */
 function checkEndpointSlice(
   { addressType, endpoints = [], ports = [] }: EndpointSlice,
   report: Report,
+  warn: Report,
 ): void {
-  const isAddress = { IPv4: isIPv4, IPv6: isIPv6, FQDN: isDnsSubdomain }[addressType];
+  const isAddress = { IPv4: isAnyIPv4, IPv6: isIPv6, FQDN: isAbsoluteName }[addressType];
   const expected = addressType === "FQDN" ? "a DNS name" : `an ${addressType} address`;
   for (const [index, { addresses }] of endpoints.entries()) {
     for (const [addressIndex, address] of addresses.entries()) {
-      if (!isAddress(address)) {
-        report(
-          ["endpoints", index, "addresses", addressIndex],
-          `must be ${expected}, found ${describeValue(address)}`,
-        );
-      }
+      if (isAddress(address)) continue;
+      const hasLeadingZeros = isAddress(address.replaceAll(/\b0+(?=\d)/g, ""));
+      const say = hasLeadingZeros ? warn : report;
+      say(
+        ["endpoints", index, "addresses", addressIndex],
+        `must be ${expected}${hasLeadingZeros ? " without leading zeros" : ""}, found ${describeValue(address)}`,
+      );
     }
   }
   const names = new Set<string>();

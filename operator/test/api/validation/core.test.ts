@@ -251,6 +251,28 @@ describe("EndpointSlice", () => {
     ]);
   });
 
+  it("an EndpointSlice may have host names with a trailing dot", () => {
+    expect(warningsOf(slice("FQDN", ["example.com.", "web.example.com"]))).to.deep.equal([]);
+    expect(problemsOf(slice("FQDN", ["example.com.."]))).to.deep.equal([
+      'endpoints[0].addresses[0]: must be a DNS name, found "example.com.."',
+    ]);
+  });
+
+  it("an EndpointSlice may have repeated addresses, IPv4-mapped ones and any port number", () => {
+    expect(
+      warningsOf(slice("IPv4", ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.2"], [{ port: 70000 }])),
+    ).to.deep.equal([]);
+  });
+
+  it("an address of an EndpointSlice with leading zeros gives a warning", () => {
+    expect(warningsOf(slice("IPv4", ["010.0.0.01", "10.0.0.2"]))).to.deep.equal([
+      'endpoints[0].addresses[0]: must be an IPv4 address without leading zeros, found "010.0.0.01"',
+    ]);
+    expect(problemsOf(slice("IPv4", ["010.0.0.256"]))).to.deep.equal([
+      'endpoints[0].addresses[0]: must be an IPv4 address, found "010.0.0.256"',
+    ]);
+  });
+
   it("a port name of an EndpointSlice must be unique", () => {
     expect(problemsOf(slice("IPv4", ["10.0.0.1"], [{ port: 80 }, { port: 81 }]))).to.deep.equal([
       'ports[1].name: repeats the name ""',
