@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
+import { isRecord } from "../../api/validation/problem.ts";
 
 /**
  * Returns the part of an object that is held. A controller holds every object of a cluster in memory, and old versions
@@ -14,15 +15,16 @@ export function heldPart(object: KubeObject): KubeObject {
 
 /**
  * Returns the declared part of an object, which the world holds. Versions and the statuses that controllers write are
- * removed, except the status of a Service: its addresses are an input.
+ * removed, except the addresses of a Service, which are an input. The conditions beside them are not: the API server
+ * does not check them, so an invalid one must not make the Service invalid.
  */
 export function declaredPart(object: KubeObject): KubeObject {
   const { resourceVersion: _version, ...metadata } = object.metadata;
   const { status, ...rest } = object as KubeObject & { readonly status?: unknown };
   const declared = { ...rest, metadata };
-  return object.kind === "Service" && status !== undefined
-    ? ({ ...declared, status } as KubeObject)
-    : declared;
+  if (object.kind !== "Service" || !isRecord(status)) return declared;
+  const { loadBalancer } = status;
+  return { ...declared, status: loadBalancer === undefined ? {} : { loadBalancer } } as KubeObject;
 }
 
 type Metadata = KubeObject["metadata"] & { readonly managedFields?: unknown };

@@ -74,6 +74,18 @@ describe("createHeldObjects", () => {
     expect(held.get("ns/a")).to.have.nested.property("spec.ingressClassName", "svc");
   });
 
+  it("a Service is held with any conditions in its status", () => {
+    const service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "a", namespace: "ns", uid: "u", resourceVersion: "1" },
+      spec: { ports: [{ port: 80 }] },
+      status: { conditions: [{ type: "Ready", status: "True", lastTransitionTime: null }] },
+    } as unknown as KubeObject;
+    const held = createHeldObjects();
+    expect(held.put("ns/a", service)).to.deep.equal(ok("declared"));
+  });
+
   it("an invalid object is rejected, and the last valid one stays", () => {
     const held = createHeldObjects();
     held.put("ns/a", ingressAt("1"));

@@ -69,13 +69,16 @@ describe("declaredPart", () => {
     });
   });
 
-  it("the declared part of a Service has its status, which says where it is reached", () => {
+  it("the declared part of a Service has the addresses of its status, without conditions", () => {
     const object = {
       apiVersion: "v1",
       kind: "Service",
       status: { loadBalancer: { ingress: [{ ip: "10.0.0.1" }] } },
     };
     expect(declared({ ...object, metadata: plain })).to.deep.equal({ ...object, metadata: withoutVersion });
+    const conditions = [{ type: "Programmed", status: "True" }];
+    const reported = { ...object, metadata: plain, status: { ...object.status, conditions } };
+    expect(declared(reported)).to.deep.equal({ ...object, metadata: withoutVersion });
     const { status: _status, ...noStatus } = object;
     expect(declared({ ...noStatus, metadata: plain })).not.to.have.property("status");
   });
