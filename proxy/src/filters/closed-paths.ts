@@ -2,7 +2,8 @@ import type { ClosedPath, ClosedPaths } from "@svc-gateway/common/features/close
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import { asOctets, decodedPath } from "../routing/decoded-path.ts";
+import { decodedPath } from "@svc-gateway/common/values/path-segments.ts";
+import { asOctets } from "../routing/decoded-path.ts";
 
 /** The maximum number of steps for matching a path with all regular expressions of a route: about 100 milliseconds. */
 const maxSteps = 2_000_000;

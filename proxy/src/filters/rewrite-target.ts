@@ -8,7 +8,8 @@ import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
-import { asOctets, decodedPath, encodedPath } from "../routing/decoded-path.ts";
+import { decodedPath } from "@svc-gateway/common/values/path-segments.ts";
+import { asOctets, encodedPath } from "../routing/decoded-path.ts";
 import { normalisePath } from "../routing/normalise-path.ts";
 import { compilePathModifier } from "./path-modifier.ts";
 

@@ -1,16 +1,5 @@
-/**
- * The decoded form of paths, in which hosts with `matchPaths: "decoded"` compare them (docs/routing.md, "Paths"). Each
- * character represents one octet, so that encoding restores the octets that the client sent, in any character set.
- */
-import { decodeOctets, escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
-import { mergeSlashes, removeDotSegments } from "./normalise-path.ts";
-
-/** Returns a canonical path with all escapes decoded, slashes merged and then dot segments removed. */
-export function decodedPath(path: string): string {
-  if (!path.includes("%")) return path.includes("//") ? mergeSlashes(path) : path;
-  const merged = mergeSlashes(decodeOctets(path));
-  return merged.includes("/.") ? removeDotSegments(merged) : merged;
-}
+/** The encoding of pieces of decoded paths (common/src/values/path-segments.ts), and of texts compared with them. */
+import { escapeOctet } from "@svc-gateway/common/values/percent-escapes.ts";
 
 const encoded = /[^\w\-.~!$&'()*+,;=:@/[\]]/g;
 

@@ -1,12 +1,12 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { HostPattern, RouteGroup } from "@svc-gateway/common/ir/keys.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import { decodedPath } from "@svc-gateway/common/values/path-segments.ts";
 import type { CompiledRoute } from "../exchange/compiled-route.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
 import type { ListenerFilters } from "../filters/listener-filters.ts";
 import { type DemandedRules, demandedRules } from "../tls/client-validation.ts";
 import { compileConditions } from "./condition.ts";
-import { decodedPath } from "./decoded-path.ts";
 import { isOverspent, startLookup } from "./regex-budget.ts";
 import { createLookup, inPrecedence, type RankedCandidate } from "./host-lookup.ts";
 import type { Candidate, HostLookup } from "./lookup-in-turn.ts";

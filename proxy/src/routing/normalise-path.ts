@@ -1,4 +1,5 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
+import { mergeSlashes, removeDotSegments } from "@svc-gateway/common/values/path-segments.ts";
 
 const SPACE = 0x20;
 const HASH = 0x23;
@@ -75,9 +76,6 @@ function rewritePath(path: string, level: PathLevel): string | undefined {
   return level === "base" ? plain : mergeSlashes(plain);
 }
 
-/** Returns the path with a single slash instead of several in a row. */
-export const mergeSlashes = (path: string): string => path.replaceAll(/\/{2,}/g, "/");
-
 /**
  * Decodes escapes of unreserved characters, and replaces `\` by `/`. With `slashes`, also decodes `%2f` and `%5c`, both
  * to `/`. All other escapes are unchanged. Returns undefined for a path that must be refused.
@@ -110,20 +108,4 @@ function hexDigit(text: string, index: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
-}
-
-/** Removes dot segments (RFC 3986 5.2.4) from a path that starts with `/`. Empty segments count as segments. */
-export function removeDotSegments(path: string): string {
-  const kept: string[] = [];
-  const segments = path.slice(1).split("/");
-  const last = segments.length - 1;
-  for (const [index, segment] of segments.entries()) {
-    if (segment === "..") kept.pop();
-    if (segment === "." || segment === "..") {
-      if (index === last) kept.push("");
-    } else {
-      kept.push(segment);
-    }
-  }
-  return `/${kept.join("/")}`;
 }

@@ -1,8 +1,9 @@
 import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { decodedPath } from "@svc-gateway/common/values/path-segments.ts";
 import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { testWithinBudget } from "./regex-budget.ts";
-import { asOctets, decodedPath } from "./decoded-path.ts";
+import { asOctets } from "./decoded-path.ts";
 import { normalisePath } from "./normalise-path.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { compileRegex, type Regex } from "@svc-gateway/common/values/regex.ts";

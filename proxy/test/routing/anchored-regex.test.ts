@@ -3,7 +3,8 @@ import { anchoredPattern } from "@svc-gateway/common/values/regex-literal.ts";
 import { expect } from "chai";
 import fc from "fast-check";
 import { isOverspent } from "../../src/routing/regex-budget.ts";
-import { decodedPath, encodedPath } from "../../src/routing/decoded-path.ts";
+import { decodedPath } from "@svc-gateway/common/values/path-segments.ts";
+import { encodedPath } from "../../src/routing/decoded-path.ts";
 import { explainMatch } from "../../src/routing/explain.ts";
 import { exact, hostCase, hostTable, portTable, prefix, regex, request, type HostCase } from "./support.ts";
 

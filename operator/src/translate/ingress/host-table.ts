@@ -23,7 +23,7 @@ import type { ServedHost } from "../routing.ts";
 import { quote } from "../text.ts";
 import type { HostClaim, RouteClaim } from "./claims.ts";
 import { anyHost } from "./host.ts";
-import { anyPath } from "./path.ts";
+import { anyPath, comparedPath, type PathForm } from "./path.ts";
 
 /** The name of the listener that all Ingresses share. */
 export const ingressListener = "ingress";
@@ -70,34 +70,37 @@ export function buildHostTable(
   const losses = createLosses(host, ports);
   const all = claims.length > 1 ? claims.toSorted((a, b) => compareAges(a.age, b.age)) : claims;
   const byAge = owner === undefined ? all : keepOwn(all, owner, losses);
-  const winners = settle(byAge, losses);
   const hostOwner = ownerOf(all);
   const ownerNamespace = hostOwner?.namespace ?? all[0]?.owner.namespace;
+  const isDecoded = all.some(
+    ({ nginx, owner: of }) => nginx !== undefined && of.namespace === ownerNamespace,
+  );
+  const chosen = choosePathLevel(byAge);
+  const form = { level: chosen.level, isDecoded };
+  const winners = settle(byAge, form, losses);
+  const compare = precedenceIn(form, all);
   const everyPath = winners.find(({ claim }) => isEveryPath(claim.route.match.path));
   const rest = everyPath === undefined ? restOf(byAge) : undefined;
   const listed = listRoutes(winners, {
     host: host.host,
     ownerNamespace,
-    compare: comparePrecedence,
+    compare,
     fallbacks: byAge.flatMap(({ fallback, owner: of }) => (fallback ? [{ claim: fallback, owner: of }] : [])),
   });
   losses.diagnostics.push(...(listed?.diagnostics ?? []));
-  const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(comparePrecedence);
+  const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(compare);
   const appRoot = chooseAppRoot(byAge, ownerNamespace, losses);
   const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
-  const pathLevel = choosePathLevel(byAge, losses);
+  reportIgnoredLevels(byAge, chosen, losses);
   const fallback = chooseFallback(byAge, { everyPath, rest, lastResort }, losses);
   if (everyPath !== undefined && listed === undefined)
     reportShadowedRegexes(winners, everyPath.owner, losses);
-  const isDecoded = all.some(
-    ({ nginx, owner: of }) => nginx !== undefined && of.namespace === ownerNamespace,
-  );
   // With its fields in alphabetical order, like all parts of routes, the value is serialised without a copy.
   const value = {
     inherit: false,
     listener: ingressListener,
     ...(isDecoded && { matchPaths: "decoded" as const }),
-    ...(pathLevel !== "base" && { pathLevel }),
+    ...(chosen.level !== "base" && { pathLevel: chosen.level }),
     routes: fallback === undefined ? routes : [...routes, afterAll(fallback, routes)],
   };
   return {
@@ -182,10 +185,10 @@ export const underName = (
 });
 
 /**
- * The winner of each pair of match type and path. Claims must be sorted by age. An Ingress never claims a pair
- * twice.
+ * The winner of each pair of match type and path, as the proxies compare it. Claims must be sorted by age. Of paths
+ * of one Ingress that are compared as equal, the first one wins.
  */
-function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] {
+function settle(byAge: readonly HostClaim[], form: PathForm, losses: Losses): readonly Winner[] {
   const [first, ...others] = byAge;
   if (first === undefined) return [];
   if (others.length === 0) return first.routes.map((claim) => ({ claim, owner: first.owner }));
@@ -194,8 +197,9 @@ function settle(byAge: readonly HostClaim[], losses: Losses): readonly Winner[] 
   const haveRegexes = byAge.some(({ routes }) => routes.some(({ asRegex }) => asRegex?.turnsHost === true));
   for (const { routes, owner } of byAge) {
     for (const claim of routes) {
-      const { type, value } = claim.route.match.path;
-      const slot = `${type} ${haveRegexes && claim.asRegex !== undefined ? claim.written : value}`;
+      const { path } = claim.route.match;
+      const isWritten = haveRegexes && claim.asRegex !== undefined;
+      const slot = `${path.type} ${isWritten ? claim.written : comparedPath(path, form)}`;
       const winner = slots.get(slot);
       if (winner === undefined) slots.set(slot, { claim, owner });
       else if (winner.owner !== owner) losses.conflict(claim, owner, winner.owner);
@@ -220,21 +224,32 @@ function underPorts(ports: readonly number[], host: HostPattern, value: HostRout
   return [resource, ...others.map((port) => ({ ...resource, key: routeKey("ingress", port, host) }))];
 }
 
+type ChosenLevel = { readonly level: PathLevel; readonly winner: ObjectRef | undefined };
+
 /**
  * Chooses the level of path normalisation: that of the oldest Ingress that sets one, in the namespace of the
  * host's oldest Ingress. If no Ingress of this namespace sets a level, the default also applies to younger
- * Ingresses of other namespaces. Requests for other levels are ignored, with a finding.
+ * Ingresses of other namespaces.
  */
-function choosePathLevel(byAge: readonly HostClaim[], losses: Losses): PathLevel {
+function choosePathLevel(byAge: readonly HostClaim[]): ChosenLevel {
   const [first] = byAge;
-  if (first === undefined) return "base";
-  const dependent = byAge.filter(({ pathLevel }) => pathLevel !== undefined);
-  const winner = dependent.find(({ owner }) => owner.namespace === first.owner.namespace) ?? first;
-  const level = winner.pathLevel ?? "base";
-  for (const { owner, pathLevel } of dependent) {
-    if (pathLevel !== level) losses.ignoredLevel(owner, level, winner.owner);
+  const winner =
+    byAge.find(
+      ({ pathLevel, owner }) => pathLevel !== undefined && owner.namespace === first?.owner.namespace,
+    ) ?? first;
+  return { level: winner?.pathLevel ?? "base", winner: winner?.owner };
+}
+
+/** Reports the Ingresses that set another level, which is ignored. */
+function reportIgnoredLevels(
+  byAge: readonly HostClaim[],
+  { level, winner }: ChosenLevel,
+  losses: Losses,
+): void {
+  if (winner === undefined) return;
+  for (const { owner, pathLevel } of byAge) {
+    if (pathLevel !== undefined && pathLevel !== level) losses.ignoredLevel(owner, level, winner);
   }
-  return level;
 }
 
 /** The route of the oldest Ingress for paths that no rule matches, unless it has a default backend for them. */
@@ -281,14 +296,24 @@ function reportShadowedRegexes(winners: Iterable<Winner>, everyPath: ObjectRef, 
   }
 }
 
-/** Orders exact paths first, then prefixes from long to short, then regular expressions in the order of the input. */
-function comparePrecedence(a: Route, b: Route): number {
-  const first = a.match.path;
-  const second = b.match.path;
-  const byType = rank[first.type] - rank[second.type];
-  if (byType !== 0 || first.type === "regex") return byType;
-  return second.value.length - first.value.length || compareText(first.value, second.value);
-}
+/**
+ * Orders exact paths first, then prefixes from long to short, then regular expressions in the order of the input.
+ * Paths that the proxies compare as equal also keep the order of the input, so that the oldest is tried first.
+ */
+const precedenceIn = (form: PathForm, claims: readonly HostClaim[]) => {
+  // Only Ingresses of ingress-nginx have paths whose form differs from their text at `base`.
+  const isPlain = form.level === "base" && claims.every(({ nginx }) => nginx === undefined);
+  const textOf = isPlain ? ({ value }: PathMatch) => value : (path: PathMatch) => comparedPath(path, form);
+  return (a: Route, b: Route): number => {
+    const first = a.match.path;
+    const second = b.match.path;
+    const byType = rank[first.type] - rank[second.type];
+    if (byType !== 0 || first.type === "regex") return byType;
+    const text = textOf(first);
+    const other = textOf(second);
+    return other.length - text.length || compareText(text, other);
+  };
+};
 
 const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 

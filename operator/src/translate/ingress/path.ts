@@ -1,4 +1,6 @@
+import type { PathLevel } from "@svc-gateway/common/features/path-normalize.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
+import { decodedPath, mergeSlashes, removeDotSegments } from "@svc-gateway/common/values/path-segments.ts";
 import { upperCaseEscapes } from "@svc-gateway/common/values/percent-escapes.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import type { RegexBudget } from "../regex-budget.ts";
@@ -87,4 +89,21 @@ export function canonicalPath(path: string): string {
     return unreserved.test(plain) ? plain : part;
   });
   return escaped.replaceAll("\\", "/");
+}
+
+/** The form in which paths of a host are compared (see HostRoutes in common/src/ir/route.ts). */
+export type PathForm = { readonly level: PathLevel; readonly isDecoded: boolean };
+
+/**
+ * The path of a match, in the form of `rulePath`, as the proxies compare it on its host. Paths that differ only as
+ * written, such as `/a//b` and `/a/b` on a host that merges slashes, match the same requests. A prefix has no trailing
+ * slash (`/` is the empty text).
+ */
+export function comparedPath({ type, value }: PathMatch, { level, isDecoded }: PathForm): string {
+  if (type === "regex") return value;
+  let path = level === "decode-and-merge-slashes" ? value.replaceAll(/%2F|%5C/g, "/") : value;
+  if (path.includes("/.")) path = removeDotSegments(path);
+  if (level !== "base") path = mergeSlashes(path);
+  if (isDecoded) path = upperCaseEscapes(decodedPath(path));
+  return type === "prefix" && path.endsWith("/") ? path.slice(0, -1) : path;
 }
