@@ -10,14 +10,16 @@ import { quote } from "../text.ts";
 export const anyPath: PathMatch = { type: "prefix", value: "/" };
 
 const expected = 'a path that starts with "/" and has no empty, "." or ".." segment';
+const expectedOfPrefix = 'a path that starts with "/" and has no "." or ".." segment';
 
 /**
  * Parses the path of an Ingress rule (Kubernetes documentation, "Ingress path types"). `Exact` compares whole
  * paths. `Prefix` compares segments, so that a trailing slash makes no difference, and `ImplementationSpecific`
- * works like `Prefix`. The result is in the form to which requests are normalised; paths with empty or dot
- * segments are rejected. With a `regexBudget`, `ImplementationSpecific` paths are regular expressions instead.
- * See docs/routing.md and docs/features/use-regex.md. With `mayBeRegex`, a path that no request can have is
- * accepted, because it can become a regular expression on its host.
+ * works like `Prefix`. The result is in the form to which requests are normalised at `base`. Paths with dot segments
+ * are rejected, and those with empty segments if the type is `Exact` or `Prefix`, as by Kubernetes. With a
+ * `regexBudget`, `ImplementationSpecific` paths are regular expressions instead. See docs/routing.md and
+ * docs/features/use-regex.md. With `mayBeRegex`, a path that no request can have is accepted, because it can become
+ * a regular expression on its host.
  */
 export function parseIngressPath(
   path: string | undefined,
@@ -33,14 +35,18 @@ export function parseIngressPath(
     case "ImplementationSpecific":
     case undefined:
       if (regexBudget !== undefined) return parseRegex(path || "/", regexBudget);
-      return path === undefined || path === "" ? ok(anyPath) : parseLiteral(path, asPrefix, mayBeRegex);
+      return path === undefined || path === "" ? ok(anyPath) : parseSpecific(path, mayBeRegex);
     default:
       return problem(`Path type ${quote(pathType)} is not known`, "Exact, Prefix or ImplementationSpecific");
   }
 }
 
-const asPrefix = (path: string): PathMatch =>
-  path === "/" ? anyPath : { type: "prefix", value: path.endsWith("/") ? path.slice(0, -1) : path };
+/** A prefix without the slashes at its end, which make no difference. */
+function asPrefix(path: string): PathMatch {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === "/") end--;
+  return end === 0 ? anyPath : { type: "prefix", value: path.slice(0, end) };
+}
 
 function parseLiteral(
   path: string,
@@ -49,10 +55,20 @@ function parseLiteral(
 ): Result<PathMatch> {
   const canonical = rulePath(path);
   if (!canonical.startsWith("/")) return problem(`Path ${quote(path)} does not start with "/"`, expected);
-  if (!mayBeRegex && unreachableSegment.test(canonical)) {
+  if (!mayBeRegex && (canonical.includes("//") || dotSegment.test(canonical))) {
     return problem(`Path ${quote(path)} has an empty or a dot segment`, expected);
   }
   return ok(toMatch(canonical));
+}
+
+/** Parses a path of type `ImplementationSpecific`. No normalised request has a dot segment. */
+function parseSpecific(path: string, mayBeRegex: boolean): Result<PathMatch> {
+  const canonical = rulePath(path);
+  if (!canonical.startsWith("/"))
+    return problem(`Path ${quote(path)} does not start with "/"`, expectedOfPrefix);
+  if (!mayBeRegex && dotSegment.test(canonical))
+    return problem(`Path ${quote(path)} has a dot segment`, expectedOfPrefix);
+  return ok(asPrefix(canonical));
 }
 
 /** Parses a regular expression. One that does not begin with a slash would match in the middle of a path. */
@@ -67,7 +83,7 @@ function parseRegex(pattern: string, regexBudget: RegexBudget): Result<PathMatch
 
 const expectedRegex = 'a regular expression that starts with "/"';
 
-const unreachableSegment = /\/\/|\/\.\.?(?:\/|$)/;
+const dotSegment = /\/\.\.?(?:\/|$)/;
 
 const plainPath = /^[!$&-.0-9:;=@A-Z_a-z~/]*$/;
 const escapeOrUnsafe = /%[0-9A-Fa-f]{2}|[^!"$&->@-~]/gu;
