@@ -124,7 +124,17 @@ export type UrlCheck = Readonly<z.infer<typeof urlCheckSchema>>;
  * is a service that cannot be called, and every request is answered 503. See docs/features/ext-auth.md.
  */
 export const extAuthSchema = z
-  .array(z.object({ check: externalCheckSchema.optional(), url: urlCheckSchema.optional() }))
+  .array(
+    z.object({
+      check: externalCheckSchema.optional(),
+      url: urlCheckSchema.optional(),
+      /**
+       * Whether the service must agree even if another check is enough (docs/features/satisfy.md). Set for services
+       * that are not the route's own, such as that of its Gateway.
+       */
+      required: z.literal(true).optional(),
+    }),
+  )
   .readonly();
 
 export type ExtAuth = z.infer<typeof extAuthSchema>;

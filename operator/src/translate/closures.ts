@@ -3,6 +3,7 @@
  * carry no connection, until the policies that should protect them can be read. See docs/standalone.md,
  * "Objects that protect".
  */
+import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { ObjectOf } from "../api/kinds.ts";
 import { formatRef, refOf, type KubeObject, type ObjectRef } from "../api/object.ts";
@@ -48,13 +49,14 @@ export const withoutStandIns: <T extends KubeObject>(list: readonly T[]) => read
   return <T extends KubeObject>(list: readonly T[]) => filtered(list) as readonly T[];
 })();
 
-/**
- * Closes the features of a route, by an authorization service that cannot be reached: every request is answered 503.
- */
-export const closeAll = (features: RouteFeatures | undefined): RouteFeatures => ({
-  ...features,
-  "ext-auth": [{}],
-});
+/** An authorization service that cannot be called and that no other check replaces: every request is answered 503. */
+export const closedService: ExtAuth = [{ required: true }];
+
+/** Closes the features of a route: every request is answered 503. */
+export function closeAll(features: RouteFeatures | undefined): RouteFeatures {
+  const { satisfy: _, ...rest } = features ?? {};
+  return { ...rest, "ext-auth": closedService };
+}
 
 /** The features of a route of this object, closed if the object is closed. */
 export const closeFeatures = (

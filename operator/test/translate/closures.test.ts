@@ -111,7 +111,12 @@ const openWith = (...more: readonly KubeObject[]): readonly string[] =>
   openIn(translate(createWorld([...objects, ...more]), { ...settings }));
 
 describe("the Ingresses of a class whose parameters are invalid", () => {
-  const featuresWith = (defaultAnnotations: Readonly<Record<string, string>> | undefined): unknown => {
+  type Annotations = Readonly<Record<string, string>>;
+  const featuresWith = (
+    defaultAnnotations: Annotations | undefined,
+    annotations?: Annotations,
+    ...more: readonly KubeObject[]
+  ): unknown => {
     const world = createWorld([
       manifest("networking.k8s.io/v1", "IngressClass", "svc", {
         spec: {
@@ -126,6 +131,7 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
         },
       }),
       manifest("networking.k8s.io/v1", "Ingress", "web", {
+        metadata: { name: "web", ...(annotations && { annotations }) },
         spec: { ingressClassName: "svc", defaultBackend: { service: { name: "web", port: { number: 80 } } } },
       }),
       createStandIn({
@@ -138,6 +144,7 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
         problems: ["spec.accessLog: must be a boolean"],
       }),
       ...objects,
+      ...more,
     ]);
     const { routing } = translate(world, { ...defaultTranslateSettings, gatewayApiEnabled: false });
     const [host] = routing.hosts;
@@ -153,7 +160,21 @@ describe("the Ingresses of a class whose parameters are invalid", () => {
   });
 
   it("Ingresses of a class whose defaults cannot be read are closed", () => {
-    expect(featuresWith(undefined)).to.deep.equal({ "ext-auth": [{}] });
+    expect(featuresWith(undefined)).to.deep.equal({ "ext-auth": [{ required: true }] });
+  });
+
+  it("Ingresses of a class whose defaults cannot be read are not opened by another check that is enough", () => {
+    const everyAddress = manifest("gateway.svc-labs.dev/v1alpha1", "IpAccessControl", "every", {
+      spec: { allow: ["0.0.0.0/0", "::/0"] },
+    });
+    const annotations = {
+      "ingress.svc-labs.dev/satisfy": "any",
+      "ingress.svc-labs.dev/ip-access-control": "default/every",
+    };
+    const features = featuresWith(undefined, annotations, everyAddress);
+    expect(features).to.have.all.keys("ip-access-control", "ext-auth");
+    expect(features).to.deep.include({ "ext-auth": [{ required: true }] });
+    expect(featuresWith({}, annotations, everyAddress)).to.include({ satisfy: "any" });
   });
 });
 

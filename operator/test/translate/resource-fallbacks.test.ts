@@ -30,7 +30,11 @@ const closedAs: { readonly [kind in KindName]?: (translation: Translation) => vo
     expect(user?.features).to.deep.equal({ "auth-basic-secret": [{}] });
   },
   RouteOptions: (translation) => {
-    const closing = [{ "auth-jwt": [{}] }, { "ext-auth": [{}] }, { "closed-paths": everything }];
+    const closing = [
+      { "auth-jwt": [{}] },
+      { "ext-auth": [{ required: true }] },
+      { "closed-paths": everything },
+    ];
     const routes = translation.routing.hosts.flatMap(({ value }) => value.routes);
     const [user] = routes.filter(({ id }) => id === "httproute/shop/user:0");
     expect(closing.some((one) => isDeepStrictEqual({ ...user?.features, ...one }, user?.features))).to.equal(

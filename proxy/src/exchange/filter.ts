@@ -33,6 +33,11 @@ export type Filter = {
   readonly ownedResponseFields?: readonly string[];
   /** Returns a reply to answer the request itself, or undefined to let it continue. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
+  /**
+   * The part of this check that runs although another check has admitted the request, after `onUnchecked` and
+   * `onAdmitted`; `onRequest` includes it (docs/features/satisfy.md).
+   */
+  readonly requiredCheck?: Filter["onRequest"];
   /** Applies the changes of this check to a request that another check has admitted (docs/features/satisfy.md). */
   readonly onUnchecked?: (exchange: Exchange) => void;
   /**

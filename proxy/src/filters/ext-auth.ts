@@ -37,31 +37,31 @@ const tooMany: LocalReply = { status: 503, error: "too many authorization reques
  * unchanged. See docs/features/ext-auth.md.
  */
 export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): Filter {
-  if (asked.some(({ check, url }) => check === undefined && url === undefined)) {
-    return { slug: "ext-auth", onRequest: () => unavailable };
-  }
   const responses: NonNullable<Filter["onResponse"]>[] = [];
-  const checkAll = inOrder(
-    asked.flatMap(({ check, url }): Check | readonly Check[] => {
-      if (check !== undefined) return compileCheck(check, environment);
-      if (url === undefined) return [];
-      const compiled = compileUrlCheck(url, environment);
-      responses.push(compiled.onResponse);
-      return compiled.check;
-    }),
-  );
+  const checks = asked.map(({ check, url }): Check | undefined => {
+    if (check !== undefined) return compileCheck(check, environment);
+    if (url === undefined) return undefined;
+    const compiled = compileUrlCheck(url, environment);
+    responses.push(compiled.onResponse);
+    return compiled.check;
+  });
   // Stripped before the first check, because later checks must keep the fields that earlier services have set.
   const identityFields = asked.flatMap(
     ({ check, url }) => check?.allowedResponseHeaders ?? url?.responseHeaders ?? [],
   );
   const stripIdentity = compileIdentityStripper(identityFields);
+  const afterStripping = (check: Check): Check => {
+    return (exchange) => {
+      stripIdentity(exchange.headers);
+      return check(exchange);
+    };
+  };
+  const required = checks.filter((_, index) => asked[index]?.required === true);
   return {
     slug: "ext-auth",
     ownedFields: identityFields,
-    onRequest(exchange) {
-      stripIdentity(exchange.headers);
-      return checkAll(exchange);
-    },
+    onRequest: afterStripping(allOf(checks)),
+    ...(required.length > 0 && { requiredCheck: afterStripping(allOf(required)) }),
     onUnchecked: ({ headers }) => stripIdentity(headers),
     ...(responses.length > 0 && {
       onResponse(exchange, head) {
@@ -69,6 +69,12 @@ export function extAuthFilter(asked: ExtAuth, environment: FilterEnvironment): F
       },
     }),
   };
+}
+
+/** Combines checks into one. If a service cannot be called (undefined), no service is. */
+function allOf(checks: readonly (Check | undefined)[]): Check {
+  const usable = checks.filter((check) => check !== undefined);
+  return usable.length < checks.length ? () => unavailable : inOrder(usable);
 }
 
 function compileCheck(check: ExternalCheck, { auth, upstreamOf }: FilterEnvironment): Check {

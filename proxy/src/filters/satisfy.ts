@@ -1,4 +1,5 @@
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { Filter } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 
@@ -22,9 +23,9 @@ type Check = {
 };
 
 /**
- * Replaces the checks of a route by one that lets a request pass when any of them does. If none does, a refusal for
- * lack of credentials (401, or a redirect to sign in) takes precedence over 403. A check that cannot be made ends the
- * request. See docs/features/satisfy.md.
+ * Replaces the checks of a route by one that lets a request pass when any of them does, and every required one besides.
+ * If none does, a refusal for lack of credentials (401, or a redirect to sign in) takes precedence over 403. A check that
+ * cannot be made ends the request. See docs/features/satisfy.md.
  */
 export function combineChecks(filters: readonly Filter[], features: RouteFeatures): readonly Filter[] {
   if (features.satisfy !== "any") return filters;
@@ -40,9 +41,15 @@ export function combineChecks(filters: readonly Filter[], features: RouteFeature
   });
 }
 
-/** An address that is only absent from the denied ranges does not admit the client. */
-const isAdmitting = (filter: Filter, features: RouteFeatures): boolean =>
-  filter.slug !== "ip-access-control" || features["ip-access-control"]?.allow !== undefined;
+/**
+ * Neither an address that is only absent from the denied ranges nor a service that every request needs admits the
+ * client.
+ */
+function isAdmitting(filter: Filter, features: RouteFeatures): boolean {
+  if (filter.slug === "ip-access-control") return features["ip-access-control"]?.allow !== undefined;
+  if (filter.slug !== "ext-auth") return true;
+  return features["ext-auth"]?.every(({ required }) => required === true) !== true;
+}
 
 function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   return async (exchange) => {
@@ -51,10 +58,11 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
       const reply = await filter.onRequest?.(exchange);
       if (exchange.finished) return reply;
       if (reply === undefined && admits) {
+        const skipped = checks.slice(index + 1);
         // The remaining checks do not run, but the client must not set the fields that they own.
-        for (const other of checks.slice(index + 1)) other.filter.onUnchecked?.(exchange);
+        for (const other of skipped) other.filter.onUnchecked?.(exchange);
         for (const other of checks) if (other.filter !== filter) other.filter.onAdmitted?.(exchange);
-        return undefined;
+        return runRequired(skipped, exchange);
       }
       if (reply === undefined) continue;
       if (!isRefusal(reply)) return reply;
@@ -63,6 +71,15 @@ function compileAny(checks: readonly Check[]): NonNullable<Filter["onRequest"]> 
     }
     return refusal;
   };
+}
+
+/** Runs the parts of skipped checks that no other check replaces, up to the first that answers the request. */
+async function runRequired(skipped: readonly Check[], exchange: Exchange): Promise<LocalReply | undefined> {
+  for (const { filter } of skipped) {
+    const reply = await filter.requiredCheck?.(exchange);
+    if (reply !== undefined || exchange.finished) return reply;
+  }
+  return undefined;
 }
 
 /** Whether a reply refuses the client, unlike one for a check that could not be made. 302 redirects to sign in. */

@@ -10,14 +10,20 @@ import { exchange } from "./support.ts";
 
 type Verdict = number | undefined;
 
-/** Runs the checks with these verdicts, in their order; the result is the answer and what was done. */
+/**
+ * Runs the checks with these verdicts, in their order, and the required parts with theirs; the result is the answer and
+ * what was done.
+ */
 async function run(
   verdicts: Readonly<Record<string, Verdict>>,
   features: RouteFeatures = {},
+  required: Readonly<Record<string, Verdict>> = {},
 ): Promise<{ readonly status: Verdict; readonly done: readonly string[] }> {
   const done: string[] = [];
+  const replyOf = (status: Verdict): LocalReply | undefined =>
+    status === undefined ? undefined : { status };
   const filters = Object.entries(verdicts).map(([slug, status]): Filter => {
-    const reply: LocalReply | undefined = status === undefined ? undefined : { status };
+    const reply = replyOf(status);
     return {
       slug,
       onRequest: () => {
@@ -26,6 +32,12 @@ async function run(
       },
       onUnchecked: () => void done.push(`-${slug}`),
       onAdmitted: () => void done.push(`+${slug}`),
+      ...(Object.hasOwn(required, slug) && {
+        requiredCheck: () => {
+          done.push(`!${slug}`);
+          return replyOf(required[slug]);
+        },
+      }),
     };
   });
   const combined = combineChecks([...filters, satisfyFilter()], { satisfy: "any", ...features });
@@ -75,6 +87,32 @@ describe("satisfy", () => {
       expect((await run(verdicts, allow)).status).to.equal(status);
     });
   }
+
+  describe("satisfy: any with an authorization that is required", () => {
+    const required: RouteFeatures = { ...allow, "ext-auth": [{ required: true }] };
+    const withOwn: RouteFeatures = { ...allow, "ext-auth": [{ required: true }, {}] };
+
+    it("satisfy: a required authorization runs after another check has admitted the request, and can refuse it", async () => {
+      const admitted = { "ip-access-control": undefined, "auth-jwt": 401, "ext-auth": 403 };
+      expect(await run(admitted, withOwn, { "ext-auth": 403 })).to.deep.equal({
+        status: 403,
+        done: ["ip-access-control", "-auth-jwt", "-ext-auth", "+auth-jwt", "+ext-auth", "!ext-auth"],
+      });
+      expect((await run(admitted, withOwn, { "ext-auth": 503 })).status).to.equal(503);
+      expect((await run(admitted, withOwn, { "ext-auth": undefined })).status).to.equal(undefined);
+    });
+
+    it("satisfy: a required authorization that allows the request does not admit it in place of another check", async () => {
+      const refused = { "ip-access-control": 403, "auth-basic-secret": 401, "ext-auth": undefined };
+      expect((await run(refused, required, { "ext-auth": undefined })).status).to.equal(401);
+      expect((await run(refused, withOwn, { "ext-auth": undefined })).status).to.equal(undefined);
+    });
+
+    it("satisfy: a required authorization alone decides on a route without another check", async () => {
+      expect((await run({ "ext-auth": undefined }, required)).status).to.equal(undefined);
+      expect((await run({ "ext-auth": 403 }, required)).status).to.equal(403);
+    });
+  });
 
   it("satisfy: other filters stay as they are, and without it all checks do", async () => {
     const filters: Filter[] = [{ slug: "rate-limit", onRequest: () => ({ status: 429 }) }];

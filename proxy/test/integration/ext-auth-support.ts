@@ -92,7 +92,7 @@ export class GuardedGateway {
     this.gateway = await startGateway(
       {
         ports: [backend],
-        features: { ...features, "ext-auth": checks.map((check) => ({ check })) },
+        features: { "ext-auth": checks.map((check) => ({ check })), ...features },
         resources,
       },
       flags,

@@ -17,5 +17,9 @@ export type ClientTraffic<G extends PlannedGateway> = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The authorization of every request to a Gateway. The object keeps its identity until the authorization changes. */
+/**
+ * The authorization of every request to a Gateway, by services that are all `required`, so that no route can replace
+ * them by another check. The object keeps its identity until the
+ * authorization changes.
+ */
 export type Guard = { readonly asked: ExtAuth; readonly endpointRefs: readonly EndpointRef[] };

@@ -1,11 +1,10 @@
 /** The SvcExternalAuths that are attached to Gateways. See docs/features/ext-auth.md, "For a whole Gateway". */
-import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges, describePrecedence } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
-import { withoutStandIns } from "../../closures.ts";
+import { closedService, withoutStandIns } from "../../closures.ts";
 import { resourcePartlyIgnored } from "../../diagnostics/references.ts";
 import { readExternalAuth } from "../../features/ext-auth.ts";
 import type { Diagnostic } from "../../finding.ts";
@@ -39,11 +38,8 @@ type Read = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A check without a usable service: no request passes. */
-const closed: ExtAuth = [{}];
-
-/** The guard of a Gateway that an invalid policy targets. */
-export const closedGuard: Guard = { asked: closed, endpointRefs: [] };
+/** The guard of a Gateway that an invalid policy targets: no request passes. */
+export const closedGuard: Guard = { asked: closedService, endpointRefs: [] };
 
 /**
  * Finds the authorization of each Gateway. Of several policies that target one Gateway, the oldest applies,
@@ -61,14 +57,14 @@ export function createExternalAuthAttacher(
         const { asked, endpointRef, ignored } = readExternalAuth(policy, view);
         return {
           guard: {
-            asked: asked.ok ? [asked.value] : closed,
+            asked: asked.ok ? [{ ...asked.value, required: true }] : closedService,
             endpointRefs: endpointRef === undefined ? [] : [endpointRef],
           },
           problem: asked.ok ? undefined : asked.error.message,
           diagnostics: ignored.map((message) => resourcePartlyIgnored(place, message)),
         };
       },
-      { guard: { asked: closed, endpointRefs: [] }, problem: "it cannot be read" },
+      { guard: { asked: closedService, endpointRefs: [] }, problem: "it cannot be read" },
     ),
   );
   return (world, gateways) => {
