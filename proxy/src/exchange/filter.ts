@@ -38,11 +38,14 @@ export type Filter = {
    * `onAdmitted`; `onRequest` includes it (docs/features/satisfy.md).
    */
   readonly requiredCheck?: Filter["onRequest"];
-  /** Applies the changes of this check to a request that another check has admitted (docs/features/satisfy.md). */
+  /**
+   * Removes what this check never accepts from the client: called for a request that another check has admitted
+   * (docs/features/satisfy.md), and for a refused one whose error a Service answers (docs/features/error-pages.md).
+   */
   readonly onUnchecked?: (exchange: Exchange) => void;
   /**
    * Withholds from the backend what a later check may have had to read: called after another check has admitted the
-   * request (docs/features/satisfy.md).
+   * request (docs/features/satisfy.md), and with `onUnchecked` for error pages.
    */
   readonly onAdmitted?: (exchange: Exchange) => void;
   /** Sees, and may change, the head of every response of the route, local replies included. */

@@ -27,12 +27,10 @@ const busy: LocalReply = { status: 503, error: "too many passwords to check" };
  */
 export function authBasicSecretFilter(asked: AuthBasicSecret, store: Pick<AuthStore, "users">): Filter {
   const slug = "auth-basic-secret";
-  if (asked.some(({ htpasswd }) => htpasswd === undefined)) return { slug, onRequest: () => unavailable };
-  const checkAll = inOrder(
-    asked.flatMap(({ htpasswd, realm }) =>
-      htpasswd === undefined ? [] : compileCheck(htpasswd, realm, store),
-    ),
+  const checks = asked.flatMap(({ htpasswd, realm }) =>
+    htpasswd === undefined ? [] : compileCheck(htpasswd, realm, store),
   );
+  const checkAll = checks.length < asked.length ? () => unavailable : inOrder(checks);
   if (!asked.some(({ hidesCredentials }) => hidesCredentials)) return { slug, onRequest: checkAll };
   return {
     slug,

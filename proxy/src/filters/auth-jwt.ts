@@ -37,21 +37,25 @@ export function authJwtFilter(
   store: FilterEnvironment["auth"],
   now: () => number = Date.now,
 ): Filter {
-  if (asked.some(({ rules }) => rules === undefined)) {
-    return { slug: "auth-jwt", onRequest: () => unavailable };
-  }
   const present = asked.flatMap(({ rules }) => rules ?? []);
-  const checks = present.map((rules) => compileCheck(rules, store, now));
-  const [only] = checks;
-  const onRequest = only !== undefined && checks.length === 1 ? passOne(only) : passAll(checks);
   const ownedFields = present.flatMap(identityFields);
   const stripIdentity = compileIdentityStripper(ownedFields);
   return {
     slug: "auth-jwt",
     ownedFields,
-    onRequest,
+    onRequest: present.length < asked.length ? () => unavailable : checkTokens(present, store, now),
     onUnchecked: ({ headers }) => stripIdentity(headers),
   };
+}
+
+function checkTokens(
+  present: readonly TokenRules[],
+  store: FilterEnvironment["auth"],
+  now: () => number,
+): NonNullable<Filter["onRequest"]> {
+  const checks = present.map((rules) => compileCheck(rules, store, now));
+  const [only] = checks;
+  return only !== undefined && checks.length === 1 ? passOne(only) : passAll(checks);
 }
 
 function passOne(check: Check): NonNullable<Filter["onRequest"]> {

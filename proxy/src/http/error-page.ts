@@ -1,3 +1,4 @@
+import type { Exchange } from "../exchange/exchange.ts";
 import type { ErrorPagePlan } from "../exchange/filter.ts";
 import type { LocalReply } from "../message/local-reply.ts";
 import type { HeaderList } from "../message/message.ts";
@@ -89,6 +90,17 @@ export function isReplaced(
 ): boolean {
   const isTunnel = version === "2.0" && upgrade !== undefined;
   return codes.has(status) && !grpc && !isTunnel;
+}
+
+/**
+ * Removes the fields of a refused request that its backend would not have received from the client: those in which the
+ * checks of the route report who the client is, and credentials that they hide.
+ */
+export function withholdUnchecked(exchange: Exchange): void {
+  for (const filter of exchange.route?.filters ?? []) {
+    filter.onUnchecked?.(exchange);
+    filter.onAdmitted?.(exchange);
+  }
 }
 
 /** Sets the fields that describe the failure to the Service. */

@@ -16,7 +16,7 @@ import type { AttemptOwner } from "./attempt-owner.ts";
 import { Attempt } from "./attempt.ts";
 import { isUnproven, refusalByRequest } from "./client-certificate.ts";
 import type { PipelineDependencies } from "./dependencies.ts";
-import { describeFailure, ErrorPage, isReplaced } from "./error-page.ts";
+import { describeFailure, ErrorPage, isReplaced, withholdUnchecked } from "./error-page.ts";
 import type { RequestHandler } from "./front.ts";
 import { observe } from "./observe.ts";
 import { type OutgoingBody, outgoingBodyOf } from "./outgoing-body.ts";
@@ -44,6 +44,8 @@ class Request extends Exchange implements AttemptOwner {
   body: OutgoingBody | null = null;
   retries: Retries | undefined = undefined;
   isCertificatePage = false;
+  /** True once all filters of the route have let the request pass. */
+  private isAdmitted = false;
 
   constructor(
     deps: PipelineDependencies,
@@ -149,6 +151,7 @@ class Request extends Exchange implements AttemptOwner {
   }
 
   private forward(route: CompiledRoute): void {
+    this.isAdmitted = true;
     if (route.clients?.byRequest !== undefined && this.connection.tls === undefined) {
       return this.reply({ status: 403, error: "client certificate required, connection without TLS" });
     }
@@ -234,6 +237,7 @@ class Request extends Exchange implements AttemptOwner {
   private showErrorPage(plan: ErrorPagePlan, error: LocalReply): boolean {
     if (!isReplaced(this, plan, error.status)) return false;
     this.errorPages = undefined;
+    if (!this.isAdmitted) withholdUnchecked(this);
     const challenge = firstField(error.headers ?? [], "www-authenticate");
     if (challenge !== undefined) (this.clientFields ??= []).push("WWW-Authenticate", challenge);
     return new ErrorPage(this, error).start(plan);

@@ -1,10 +1,13 @@
 import { once } from "node:events";
-import type { RequestListener } from "node:http";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { connect } from "node:http2";
-import { endpointsKey } from "@svc-gateway/common/ir/keys.ts";
+import type { TokenRules } from "@svc-gateway/common/features/auth-jwt.ts";
+import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import { endpointsKey, jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { ErrorPages } from "@svc-gateway/common/features/error-pages.ts";
 import { expect } from "chai";
+import { makeKey, signToken } from "../auth/tokens.ts";
 import { eventually, exchange, startTcp, type Plan } from "./gateway.ts";
 import { serveRoute, startRecorder, type ServedRoute } from "./served-route.ts";
 
@@ -190,6 +193,81 @@ describe("error pages, through the whole data plane", () => {
       "page for 401",
       'Basic realm="app"',
     ]);
+  });
+
+  describe("error-pages: identity headers that a client forges", () => {
+    const key = makeKey("EC", "ES256", "one");
+    const rules: TokenRules = {
+      keySet: "ns/id",
+      issuer: "https://id.example",
+      audiences: ["shop"],
+      fromHeaders: [{ name: "X-Token", prefix: "" }],
+      forward: false,
+      claimToHeaders: [{ claim: "sub", header: "X-Sub" }],
+      payloadHeader: "X-Payload",
+    };
+    const resources = [encodeResource<"jwks">(jwksKey("ns/id"), { keys: [key.public] })];
+    const check: ExternalCheck = {
+      ...{ endpoints: "ns/gate/80", protocol: "http1", api: "http", timeoutMs: 30_000, failClosed: true },
+      allowedResponseHeaders: ["x-user"],
+    };
+    const users = { htpasswd: "ns/users", hidesCredentials: true } as const;
+    const denied = { "ip-access-control": { deny: ["127.0.0.0/8"] } };
+    const authorization = `Basic ${Buffer.from("alice:a").toString("base64")}`;
+    const forged = { "x-sub": "admin", x_sub: "admin", "x-payload": "e30", "x-user": "admin", authorization };
+
+    /** The headers that the Service of the page gets for a request with forged headers. */
+    async function pageHeaders(
+      features: NonNullable<Plan["features"]>,
+      headers: Record<string, string> = forged,
+      backend?: RequestListener,
+    ): Promise<IncomingHttpHeaders | undefined> {
+      const { upstream, seen } = await startRecorder(answer);
+      stop.push(() => upstream.close());
+      const pages = { codes: [401, 403, 502, 503], page: service, fields: [] };
+      const served = await serveRoute({ "error-pages": pages, ...features }, backend, {
+        resources: [...resources, endpoints([upstream.port])],
+      });
+      stop.push(() => served.close());
+      expect((await served.ask("/", { headers })).status).to.equal(418);
+      return seen[0]?.message.headers;
+    }
+
+    const jwt = { "auth-jwt": [{ rules }] };
+    for (const [name, features, kept] of [
+      ["auth-jwt refuses", jwt, ["x-user", "authorization"]],
+      ["auth-jwt cannot check", { "auth-jwt": [{ rules }, {}] }, ["x-user", "authorization"]],
+      ["an address rule before auth-jwt refuses", { ...denied, ...jwt }, ["x-user", "authorization"]],
+      [
+        "an address rule before ext-auth refuses",
+        { ...denied, "ext-auth": [{ check }] },
+        ["x-sub", "x-payload", "authorization"],
+      ],
+      ["ext-auth cannot check", { "ext-auth": [{ check }, {}] }, ["x-sub", "x-payload", "authorization"]],
+      [
+        "auth-basic-secret with hidden credentials cannot check",
+        { "auth-basic-secret": [users, {}] },
+        ["x-sub", "x-payload", "x-user"],
+      ],
+      [
+        "satisfy: any admits no check",
+        { ...denied, ...jwt, "ext-auth": [{ check }], satisfy: "any" },
+        ["authorization"],
+      ],
+    ] as const satisfies readonly (readonly [string, NonNullable<Plan["features"]>, readonly string[]])[]) {
+      it(`error-pages: forged identity headers do not reach the Service when ${name}`, async () => {
+        const headers = await pageHeaders(features);
+        const sent = ["x-sub", "x_sub", "x-payload", "x-user", "authorization"];
+        const expected = kept.flatMap((field) => (field === "x-sub" ? [field, "x_sub"] : [field]));
+        expect(sent.filter((field) => headers?.[field] !== undefined)).to.have.members(expected);
+      });
+    }
+
+    it("error-pages: identity headers that a check has set reach the Service when the backend fails", async () => {
+      const headers = await pageHeaders(jwt, { ...forged, "x-token": await signToken(key) }, failing(502));
+      expect(headers).to.include({ "x-sub": "alice", "x-code": "502" });
+      expect(headers).not.to.have.property("x_sub");
+    });
   });
 
   it("error-pages: the response filters of the route change the page as any response", async () => {
