@@ -255,6 +255,7 @@ class Relay {
       clientIp,
       secure,
       routeId: route.route.id,
+      host: "",
       path: "",
       query: "",
       headers: noFields,

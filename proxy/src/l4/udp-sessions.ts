@@ -193,6 +193,7 @@ export class UdpSessions {
       clientIp: client.ip,
       routeId: route.route.id,
       secure: false,
+      host: "",
       path: "",
       query: "",
       headers: noFields,

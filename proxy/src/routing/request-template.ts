@@ -54,6 +54,8 @@ function evaluatorOf(part: TemplateVariable): Evaluate {
     case "http": {
       const { name } = part;
       if (name === "cookie") return ({ received }) => received.cookies() ?? "";
+      // HTTP/2 clients send `:authority` instead of the field.
+      if (name === "host") return evaluators.http_host;
       return ({ received }) => received.joined(name) ?? "";
     }
     case "cookie": {

@@ -34,6 +34,8 @@ export type ConnectionLimits = {
 /** The properties of a request by which a balancer picks an endpoint; implemented by Exchange. */
 export type PickRequest = {
   readonly clientIp: string;
+  /** The host that the client asked for, in lower case, without port. */
+  readonly host: string;
   readonly path: string;
   /** The query with its `?`, or empty. */
   readonly query: string;

@@ -3,6 +3,7 @@ import type { RequestTemplate } from "@svc-gateway/common/features/request-templ
 import type { Balancing } from "@svc-gateway/common/ir/balancing.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { holdRefusingPort } from "../../../common/test/held-ports.ts";
+import { getOverHttp2 } from "./http2-client.ts";
 import { exchange, startGateway, startHttp, type Gateway, type HttpUpstream } from "./gateway.ts";
 
 const hashOf = (key: RequestTemplate, subset?: number): Balancing => ({
@@ -72,6 +73,32 @@ describe("balancing of routes, through the whole data plane", () => {
     gateway.update({ ...plan, ports: plan.ports.toReversed() });
     expect(await answering("/")).to.deep.equal(before);
   });
+
+  for (const [name, policy] of [
+    ["the header Host", { loadBalancer: { algorithm: "hash", key: { from: "header", name: "host" } } }],
+    ["a part with the header Host", { hash: hashOf([{ variable: "http", name: "host" }]) }],
+  ] as const) {
+    it(`a hash of ${name} leads each host to one backend, over HTTP/1.1 and HTTP/2`, async () => {
+      await start(hashOf([{ variable: "uri" }]));
+      const { ports } = gateway.plan;
+      const hosts = Array.from({ length: keys }, (_, index) => `h${index}.example`);
+      const set =
+        "hash" in policy ? { balancing: policy.hash } : { policy: { loadBalancer: policy.loadBalancer } };
+      gateway.update({ ports, hosts, set });
+      const chosen = new Set<string>();
+      for (const host of hosts) {
+        const text = await exchange(
+          gateway.port,
+          `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        );
+        const { body } = await getOverHttp2(gateway.port, host);
+        expect(body).to.match(/^#\d$/);
+        expect(text).to.contain(body);
+        chosen.add(body);
+      }
+      expect(chosen.size).to.equal(4);
+    });
+  }
 
   it("equal keys go to as many backends as a subset has", async () => {
     await start(hashOf([{ variable: "uri" }], 2));

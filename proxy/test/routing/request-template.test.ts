@@ -32,6 +32,11 @@ const evaluate = (text: string, changes: Partial<TemplateRequest> = {}): string 
 };
 
 describe("a request template", () => {
+  it("a template with the header Host has the authority, which is not a field over HTTP/2", () => {
+    const evaluateHost = compileRequestTemplate([{ variable: "http", name: "host" }]);
+    assert.equal(evaluateHost(request), "App.example.com:8443");
+  });
+
   for (const [text, value] of [
     ["$scheme", "https"],
     ["$host", "app.example.com"],

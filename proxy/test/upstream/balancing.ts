@@ -7,6 +7,7 @@ import { Fields } from "../../src/message/fields.ts";
 /** Returns the input of a balancer. Without `received`, the client sent the fields that are sent to the backend. */
 export const pickRequest = (given: Partial<PickRequest> = {}): PickRequest => ({
   clientIp: "192.0.2.1",
+  host: "a.example",
   path: "/",
   query: "",
   headers: Fields.of([]),

@@ -28,6 +28,8 @@ function keyOf(key: HashKey): KeyOf {
     case "uri":
       return ({ path, query }) => path + query;
     case "header":
+      // Host is not among the header fields that are forwarded.
+      if (key.name === "host") return ({ host }) => host;
       return ({ headers }) => headers.joined(key.name);
     case "cookie":
       return ({ headers }) => cookieValue(headers, key.name);
