@@ -72,16 +72,7 @@ export class Retries implements Cancellable, RetryDecision {
     const reason = reasons[error.kind];
     if (reason === undefined) return false;
     if (!this.isWanted(error.kind) || !this.mayRepeat(error.requestSent)) return false;
-    return this.again(reason, this.leadsElsewhere(error) ? "free" : "budgeted");
-  }
-
-  /**
-   * Reports whether no connection was made and an untried endpoint is left. Such a retry is free, since no endpoint has
-   * worked on the request yet.
-   */
-  private leadsElsewhere({ requestSent, kind }: UpstreamError): boolean {
-    if (requestSent || kind === "reset") return false;
-    return this.backend.upstream.endpoints.some((endpoint) => !this.tried.has(endpoint));
+    return this.again(reason, isConnectFailure(error) ? "free" : "budgeted");
   }
 
   /** Returns true if another attempt follows one that exceeded a time limit of the route, which counts as a 504. */
@@ -140,6 +131,12 @@ export class Retries implements Cancellable, RetryDecision {
     return true;
   }
 }
+
+/**
+ * Reports whether no connection was made. A retry is then free, because no endpoint has worked on the request. A server
+ * that rejects a stream of its connection has (`reset`).
+ */
+const isConnectFailure = ({ requestSent, kind }: UpstreamError): boolean => !requestSent && kind !== "reset";
 
 /** The methods that are not retried once they were sent, for plans with conditions. */
 const unrepeated: ReadonlySet<string> = new Set(["POST", "LOCK", "PATCH"]);

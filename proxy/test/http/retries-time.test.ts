@@ -95,22 +95,24 @@ describe("retries: time and budget", () => {
   it("a request is not retried, and counted, when the retry budget of the backend is used up", async () => {
     const bench = benchWith({ attempts: 10_000 });
     const client = bench.request();
-    for (let attempt = 0; attempt < 5_000 && client.head === undefined; attempt++)
-      await fail(bench, "refused");
+    for (let attempt = 0; attempt < 5_000 && client.head === undefined; attempt++) await fail(bench, "reset");
     expect(client.head?.status).to.equal(502);
     expect(bench.upstream.sent.length).to.be.within(100, 1_000);
     expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(1);
   });
 
   for (const [kind] of connectFailures) {
-    it(`a request that failed with ${kind} goes to the next endpoint although the retry budget is used up`, async () => {
-      const bench = benchWith();
-      bench.request();
+    it(`a request that failed with ${kind} is retried up to its attempts although the retry budget is used up`, async () => {
+      const bench = benchWith({ attempts: 3 }, 2);
+      const client = bench.request();
       let left = true;
       while (left) left = bench.retryBudget.withdraw(performance.now());
+      for (let attempt = 0; attempt < 3; attempt++) await fail(bench, kind);
+      expect(addresses(bench).slice(0, 2)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2"]);
+      expect([bench.upstream.sent.length, client.head]).to.deep.equal([4, undefined]);
       await fail(bench, kind);
-      await fail(bench, kind);
-      expect(addresses(bench)).to.deep.equal(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
+      expect(client.head?.status).to.be.within(502, 504);
+      expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(0);
     });
   }
 
