@@ -179,7 +179,10 @@ export const extensionCases: { readonly [kind in KindName]?: ResourceCases } = {
       ],
       replacement: [
         ...taken("", "/", "/$1/$2", "/%20", "$"),
+        ...equalTo("/~u", "/%7Eu"),
+        ...equalTo("/a/$1", "/a/./$1", "/a/b/../$1", "/../a/$1", "/a/%2E/$1"),
         ...off("/a b", "/a?b", "/a#b", "/a\r\nX: y", "/\u0000", "/ä", "/%zz"),
+        ...off("/$1/../a", "/%00", "/$%31"),
         ...refused(1, {}, "x".repeat(4097)),
         ...required,
       ],

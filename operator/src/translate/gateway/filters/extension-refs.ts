@@ -10,6 +10,7 @@ import { isPathText } from "@svc-gateway/common/features/path-modifier.ts";
 import { rateLimit } from "@svc-gateway/common/features/rate-limit.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import { highestGroup } from "@svc-gateway/common/features/rewrite-target.ts";
+import type { Problem } from "@svc-gateway/common/values/result.ts";
 import type { HTTPRouteRuleFilterExtensionRef as ExtensionRef } from "../../../api/generated/httproute.ts";
 import type { KindName } from "../../../api/kinds.ts";
 import { isNamedKind, isStandIn } from "../../../api/stand-in.ts";
@@ -33,6 +34,7 @@ import { translateRateLimit } from "../../features/rate-limit.ts";
 import { readRetryPolicy } from "../../features/retry.ts";
 import { quote, quoteKind, withArticle } from "../../text.ts";
 import { featureContext, type FilterContext } from "./filter-context.ts";
+import { canonicalReplacement } from "./path-replacement.ts";
 import { readRouteOptions, type ReadOptions } from "./route-options.ts";
 
 const extensionGroup = "gateway.svc-labs.dev";
@@ -211,28 +213,30 @@ function readSizeLimit({ namespace, name }: Name, { view, place, findings }: Fil
 
 /**
  * Reads a PathRewriteRegex. It is for HTTPRoutes only, because the path of a gRPC request is the name of a
- * method. Paths are not rewritten if the pattern does not compile.
+ * method. Paths are not rewritten if the pattern does not compile or the replacement cannot be part of a path.
  */
 function readPathRewrite({ namespace, name }: Name, { view, place, findings }: FilterContext): RouteFeatures {
   const resource = view.lookup("PathRewriteRegex", namespace, name);
   if (resource === undefined) return {};
   const { pattern, replacement } = resource.spec;
   const checked = findings.regexBudget.compile(pattern, { whole: false });
-  const wrong = checked.ok
-    ? isPathText(replacement.replaceAll("$", ""))
-      ? undefined
-      : `spec.replacement: ${quote(replacement)} has characters that are not valid in a path`
-    : `spec.pattern: ${describeProblem(checked.error)}`;
-  if (wrong === undefined) {
-    const highest = highestGroup(replacement) ?? 0;
-    const groups = checked.ok ? checked.value.groupCount : highest;
-    if (highest > groups) {
-      const why = `spec.pattern ${quote(pattern)} of PathRewriteRegex ${namespace}/${name} has ${countGroups(groups)}, so it is replaced by nothing`;
-      findings.diagnostics.push(groupMissing(place, `$${highest}`, why));
-    }
-    return { "rewrite-target": { path: { type: "replace", value: replacement, pattern } } };
+  const ignore = (field: string, why: Problem): RouteFeatures => {
+    const what = `${field}: ${describeProblem(why)}; paths are not rewritten`;
+    findings.diagnostics.push(resourceFieldIgnored(place, `PathRewriteRegex ${namespace}/${name}`, what));
+    return {};
+  };
+  if (!checked.ok) return ignore("spec.pattern", checked.error);
+  if (!isPathText(replacement.replaceAll("$", ""))) {
+    const message = `${quote(replacement)} has characters that are not valid in a path`;
+    return ignore("spec.replacement", { message });
   }
-  const what = `${wrong}; paths are not rewritten`;
-  findings.diagnostics.push(resourceFieldIgnored(place, `PathRewriteRegex ${namespace}/${name}`, what));
-  return {};
+  const value = canonicalReplacement(replacement, pattern);
+  if (!value.ok) return ignore("spec.replacement", value.error);
+  const highest = highestGroup(replacement) ?? 0;
+  const groups = checked.value.groupCount;
+  if (highest > groups) {
+    const why = `spec.pattern ${quote(pattern)} of PathRewriteRegex ${namespace}/${name} has ${countGroups(groups)}, so it is replaced by nothing`;
+    findings.diagnostics.push(groupMissing(place, `$${highest}`, why));
+  }
+  return { "rewrite-target": { path: { type: "replace", value: value.value, pattern } } };
 }
