@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { createServer, request, type IncomingMessage, type RequestListener } from "node:http";
 import { expect } from "chai";
 import type { ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
@@ -130,6 +133,21 @@ describe("ext-auth over HTTP", () => {
     });
     expect(message.headers).not.to.have.property("cache-control");
     expect(guarded.seen).to.deep.equal([]);
+  });
+
+  it("ext-auth over HTTP/2: a denial reaches the client without the hop-by-hop fields of the service", async () => {
+    const service = createHttp2Server();
+    service.on("stream", (stream) => {
+      stream.respond({ ":status": 403, trailer: "x-t", "proxy-authenticate": "Basic", "x-why": "role" });
+      stream.end("no");
+    });
+    service.listen(0, "127.0.0.1");
+    await once(service, "listening");
+    guarded.onClose(() => void service.close());
+    await start((service.address() as AddressInfo).port, { protocol: "http2" });
+    const message = await guarded.send({});
+    expect([message.statusCode, message.text, message.headers["x-why"]]).to.deep.equal([403, "no", "role"]);
+    expect(message.headers).not.to.have.any.keys("trailer", "proxy-authenticate");
   });
 
   for (const [denial, grpcStatus] of [

@@ -61,6 +61,24 @@ describeHttp2Codecs("HTTP/2 upstream client", () => {
     expect(connections).to.deep.equal([false]);
   });
 
+  it("the HTTP/2 client delivers final and 1xx heads without hop-by-hop fields", async () => {
+    const ofConnection = {
+      ...{ trailer: "x-t", te: "trailers", "proxy-authenticate": "Basic realm=p", "proxy-foo": "1" },
+      ...{ proxy: "kept", trailers: "kept" },
+    };
+    bench.handler = (stream) => {
+      stream.additionalHeaders({ ":status": 103, link: "</a>", ...ofConnection });
+      stream.respond({ ":status": 200, "x-a": "1", ...ofConnection });
+      stream.end("hello");
+    };
+    const sent = await exchange(bench.client, bench.backend.port).settled;
+    const kept = ["proxy", "kept", "trailers", "kept"];
+    expect(sent.informationalHeaders).to.deep.equal([["link", "</a>", ...kept]]);
+    const names = sent.head?.headers.kept((name) => name !== "date");
+    expect(names).to.deep.equal(["x-a", "1", ...kept]);
+    expect(sent.body).to.equal("hello");
+  });
+
   it("the HTTP/2 client recognises responses without a body", async () => {
     bench.handler = (stream, headers) => {
       const status = headers[":path"] === "/304" ? 304 : headers[":path"] === "/204" ? 204 : 200;

@@ -40,5 +40,8 @@ describe("readResponseHead (HTTP/2)", () => {
     expect(readResponseHead([":status", "200", ...fields(201)], "GET").ok).to.equal(false);
     expect(readResponseHead([":status", "200", "a", "x".repeat(65_535)], "GET").ok).to.equal(true);
     expect(readResponseHead([":status", "200", "a", "x".repeat(65_536)], "GET").ok).to.equal(false);
+    const dropped = (count: number): string[] => Array.from({ length: count }, () => ["trailer", "b"]).flat();
+    expect(readResponseHead([":status", "200", ...dropped(201)], "GET").ok).to.equal(false);
+    expect(readResponseHead([":status", "200", "proxy-a", "x".repeat(65_536)], "GET").ok).to.equal(false);
   });
 });

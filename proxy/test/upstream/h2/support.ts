@@ -83,6 +83,7 @@ export type Exchanged = {
   readonly stream: UpstreamStream;
   readonly connections: boolean[];
   readonly informational: number[];
+  readonly informationalHeaders: HeaderList[];
   head: ResponseHead | undefined;
   body: string;
   trailers: HeaderList | undefined;
@@ -109,6 +110,7 @@ export function exchange(
   const record = {
     connections: [] as boolean[],
     informational: [] as number[],
+    informationalHeaders: [] as HeaderList[],
     head: undefined as ResponseHead | undefined,
     body: "",
     trailers: undefined as HeaderList | undefined,
@@ -125,7 +127,10 @@ export function exchange(
   };
   const handler: UpstreamHandler = {
     onConnection: (reused) => void record.connections.push(reused),
-    onInformational: (status) => void record.informational.push(status),
+    onInformational(status, headers) {
+      record.informational.push(status);
+      record.informationalHeaders.push(headers);
+    },
     onHead(head) {
       expectOpen();
       record.head = head;

@@ -1,6 +1,7 @@
 import { fieldTag } from "../../../http2/field-tags.ts";
 import type { FieldSink } from "../../../http2/hpack/decoder.ts";
 import type { HpackField } from "../../../http2/hpack/hpack-field.ts";
+import { hopByHopKinds } from "../../../message/hop-by-hop.ts";
 import type { HeaderList } from "../../../message/message.ts";
 import { maxFields, maxHeadBytes } from "../response-rules.ts";
 
@@ -9,13 +10,15 @@ import { maxFields, maxHeadBytes } from "../response-rules.ts";
  * time, so that a list beyond the limits is read to its end but not kept. Reused for the next head.
  */
 export class ResponseFields implements FieldSink {
+  /** The end-to-end fields (docs/features/forwarding.md, "Hop-by-hop fields"). */
   headers: HeaderList = [];
   /** The value of `:status`; -1 if there was none. */
   status = -1;
   /** Value of Content-Length; not exact above 2^53. */
   length: number | undefined = undefined;
-  /** Size of all names and values. */
+  /** Size of all names and values, including those of hop-by-hop fields. */
   bytes = 0;
+  /** Number of fields, including hop-by-hop fields. */
   fields = 0;
   private isMalformed = false;
 
@@ -28,9 +31,11 @@ export class ResponseFields implements FieldSink {
     this.isMalformed = false;
   }
 
-  onField({ name, value, tag }: HpackField): void {
+  onField({ name, value, tag, kind }: HpackField): void {
     switch (tag) {
       case fieldTag.plain:
+        if (((hopByHopKinds >> kind) & 1) === 1) return this.count(name, value);
+        return this.add(name, value);
       case fieldTag.contentType:
       case fieldTag.cookie:
       case fieldTag.host:
@@ -62,9 +67,13 @@ export class ResponseFields implements FieldSink {
     return true;
   }
 
-  private add(name: string, value: string): void {
+  private count(name: string, value: string): void {
     this.fields++;
     this.bytes += name.length + value.length;
+  }
+
+  private add(name: string, value: string): void {
+    this.count(name, value);
     if (this.bytes <= maxHeadBytes && this.fields <= maxFields) this.headers.push(name, value);
   }
 }

@@ -1,11 +1,13 @@
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { Fields } from "../../../message/fields.ts";
+import { isHopByHop } from "../../../message/hop-by-hop.ts";
 import type { HeaderList, ResponseHead } from "../../../message/message.ts";
 import { faultOfHead, isBodyless } from "../response-rules.ts";
 
 /**
- * Reads the flat field list of a response. nghttp2 has already refused malformed names, connection-specific fields and
- * contradictory lengths. The error is the text for the access log.
+ * Reads the flat field list of a response, and omits hop-by-hop fields (docs/features/forwarding.md). nghttp2 has
+ * already refused malformed names, connection-specific fields and contradictory lengths. The error is the text for the
+ * access log.
  */
 export function readResponseHead(
   raw: readonly string[],
@@ -15,6 +17,7 @@ export function readResponseHead(
   let status = 0;
   let length: number | undefined;
   let bytes = 0;
+  let fields = 0;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
@@ -22,11 +25,13 @@ export function readResponseHead(
       status = Number(value);
       continue;
     }
+    fields++;
     bytes += name.length + value.length;
+    if (isHopByHop(name)) continue;
     if (name === "content-length") length = Number(value);
     headers.push(name, value);
   }
-  const fault = faultOfHead({ status, length, bytes, fields: headers.length / 2 });
+  const fault = faultOfHead({ status, length, bytes, fields });
   if (fault !== undefined) return fail(fault);
   return ok({ status, headers: Fields.of(headers), length, bodyless: isBodyless(method, status) });
 }
