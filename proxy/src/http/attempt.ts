@@ -131,8 +131,12 @@ export class Attempt implements UpstreamHandler, Cancellable {
     const { exchange } = this;
     if (exchange.finished || this.discarded) return;
     this.times?.informed();
-    if (status === 100) this.owner.body?.continued();
-    else this.settle();
+    if (status === 100) {
+      const { body } = this.owner;
+      // The client has received a 100 and is sending: from the proxy, or over a connection that was replaced.
+      if (exchange.expectContinue && body?.awaitsContinue === false) return;
+      body?.continued();
+    } else this.settle();
     exchange.client.sendInformational(status, headers);
   }
 

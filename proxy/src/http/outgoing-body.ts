@@ -7,6 +7,7 @@ import type {
   HeaderList,
   RequestBody,
 } from "../message/message.ts";
+import { isIdempotent } from "../message/methods.ts";
 import { relayedTrailers } from "../message/trailers.ts";
 import { awake } from "../timing/awake-clock.ts";
 import type { Upstream } from "../upstream/upstream.ts";
@@ -207,9 +208,9 @@ export function outgoingBodyOf(
   protocol: Upstream["protocol"],
   retryBytes: number,
 ): OutgoingBody {
-  // A request that an HTTP/2 server has not processed is sent again on every route (docs/features/http2.md, "Towards
-  // backends").
-  const keepsBeginning = protocol === "http2";
+  // On every route, a request is sent again if an HTTP/2 server has not processed it (docs/features/http2.md, "Towards
+  // backends"), or if it is idempotent and its pooled connection was lost (docs/features/upstream.md, "Connection pool").
+  const keepsBeginning = protocol === "http2" || isIdempotent(exchange.method);
   return new OutgoingBody(source, exchange.client, {
     maxBytes: exchange.maxBodyBytes,
     expectContinue: exchange.expectContinue,

@@ -137,16 +137,24 @@ export class Http1Stream implements UpstreamStream, RequestBodyEvents {
   /** The connection was lost; `answered` is true if a byte of the response had arrived. */
   lost({ kind, text }: Pick<UpstreamError, "kind" | "text">, answered: boolean): void {
     if (this.reused && !answered && this.replayable()) {
-      this.writer?.stop();
+      this.takeBack();
       this.connect();
     } else {
       this.end(upstreamError(kind, text, { requestSent: this.requestSent }));
     }
   }
 
+  /** Reports whether the request may be sent twice, and whether its body can be. */
   private replayable(): boolean {
     const { method, body } = this.request;
-    return isIdempotent(method) && (body === null || !body.started);
+    return isIdempotent(method) && (body === null || !body.started || body.restartable === true);
+  }
+
+  /** Resets the state to before the request was sent. */
+  private takeBack(): void {
+    const { body } = this.request;
+    this.writer?.stop();
+    if (body?.started === true) body.restart?.();
   }
 
   onBodyFailed(text: string): void {

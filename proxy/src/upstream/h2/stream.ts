@@ -181,8 +181,9 @@ export class Http2UpstreamStream implements UpstreamStream, BodySink, WireEvents
   /** Reports whether another connection may carry the request: once, if it was not acted on and can be sent in full. */
   private mayReplace({ refusedBy, isLost }: WireEnd): boolean {
     if (this.replaced || this.responded || this.informational > 0) return false;
-    if (refusedBy !== undefined) return !this.bodyStarted || this.request.body?.restartable === true;
-    return this.reused && !this.bodyStarted && isLost && isIdempotent(this.request.method);
+    if (refusedBy === undefined && !(this.reused && isLost && isIdempotent(this.request.method)))
+      return false;
+    return !this.bodyStarted || this.request.body?.restartable === true;
   }
 
   /** Resets the state to before the request was sent. */

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { BufferBody } from "../../../src/auth/external-call.ts";
 import { createIdlePool } from "../../../src/upstream/idle-pool.ts";
 import type { Addresses, Resolver } from "../../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint } from "../../../src/upstream/upstream.ts";
@@ -144,7 +145,7 @@ describeSocketLayers("the pool of HTTP/1.1 connections", () => {
         expect(server.peers).to.have.length(1);
       });
 
-      it(`a stale pooled connection is not replaced once the request body has been read (${how})`, async () => {
+      it(`a stale pooled connection is not replaced once a request body that is not kept has been read (${how})`, async () => {
         const server = await stale(how);
         await exchange(server.endpoint);
         const body = new ManualBody(1, (self) => {
@@ -152,6 +153,27 @@ describeSocketLayers("the pool of HTTP/1.1 connections", () => {
           self.end();
         });
         const second = await exchange(server.endpoint, { method: "PUT", body });
+        expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([[true], ["error"], "reset"]);
+      });
+
+      it(`a stale pooled connection is replaced with a request body that is kept (${how})`, async () => {
+        const server = await stale(how);
+        await exchange(server.endpoint);
+        const body = new BufferBody(Buffer.from("all of it"));
+        const second = await exchange(server.endpoint, { method: "PUT", body });
+        expect([second.reused, second.ends, second.head?.status]).to.deep.equal([
+          [true, false],
+          ["end"],
+          200,
+        ]);
+        expect(server.peers[1]?.received).to.match(/Content-Length: 9\r\n(?:[^]*\r\n)?\r\nall of it$/);
+      });
+
+      it(`a stale pooled connection is not replaced for POST, even with a body that is kept (${how})`, async () => {
+        const server = await stale(how);
+        await exchange(server.endpoint);
+        const body = new BufferBody(Buffer.from("all of it"));
+        const second = await exchange(server.endpoint, { method: "POST", body });
         expect([second.reused, second.ends, second.error?.kind]).to.deep.equal([[true], ["error"], "reset"]);
       });
     }

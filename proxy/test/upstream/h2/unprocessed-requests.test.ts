@@ -157,6 +157,32 @@ describeHttp2Codecs("HTTP/2 upstream client: requests that were not processed", 
     }
   });
 
+  it("an idempotent request on a lost reused connection is repeated with a body that is kept, and only with such a one", async () => {
+    for (const body of [new BufferBody(Buffer.from("all of it")), new FedBody()]) {
+      const warm = exchange(client, backend.port);
+      const peer = await accept();
+      serve(peer);
+      await warm.settled;
+      const sent = exchange(client, backend.port, { method: "PUT", body });
+      await peer.frame((f) => f.type === frameTypes.headers && f.streamId === 3);
+      if (body instanceof FedBody) body.data("some");
+      await peer.frame((f) => f.type === frameTypes.data && f.streamId === 3);
+      peer.close();
+      if (body instanceof BufferBody) {
+        const fresh = await accept();
+        await fresh.frame((f) => f.type === frameTypes.data && (f.flags & flags.endStream) !== 0);
+        const content = fresh.frames.filter((f) => f.type === frameTypes.data).map((f) => f.payload);
+        expect(Buffer.concat(content).toString()).to.equal("all of it");
+        serve(fresh);
+        expect((await sent.settled).body).to.equal("served");
+      } else {
+        expect((await sent.settled).error).to.deep.include({ kind: "reset", requestSent: true });
+      }
+      client.close();
+      client = createClient();
+    }
+  });
+
   it("a request after a GOAWAY on an idle connection uses a new one", async () => {
     const warm = exchange(client, backend.port);
     const peer = await backend.accept();
