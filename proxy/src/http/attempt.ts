@@ -101,11 +101,13 @@ export class Attempt implements UpstreamHandler, Cancellable {
 
   /**
    * Gives up this attempt in favour of another one. Data that has already arrived is still read, so that the connection
-   * of a small response can be reused; the rest is not awaited.
+   * of a small response can be reused; the rest is not awaited. A connection that has not received the whole request
+   * cannot be reused, and must not start the body, which belongs to the next attempt.
    */
   private discard(): void {
     this.discarded = true;
     this.times?.stop();
+    if (this.owner.body?.ended === false) return this.stream?.abort();
     process.nextTick(() => this.stream?.abort());
   }
 

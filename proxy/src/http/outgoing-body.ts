@@ -19,10 +19,8 @@ export type OutgoingBodyOptions = {
   readonly maxBytes: number;
   /** The client waits for a 100 before it sends its body. */
   readonly expectContinue: boolean;
-  /** The most bytes that are kept for sending the body again; 0: none. */
+  /** The most bytes that are kept for sending the body again; 0: none. More than these are not kept. */
   readonly replayBytes: number;
-  /** Whether the beginning of a body that declares more than `replayBytes` is kept until it exceeds them. */
-  readonly keepsBeginning: boolean;
   readonly onProgress: () => void;
   /** Filters the client's trailers; called once, at the end. */
   readonly relayTrailers: (trailers: HeaderList) => HeaderList | undefined;
@@ -30,9 +28,8 @@ export type OutgoingBodyOptions = {
 
 /**
  * The request body on its way to an upstream: counts bytes against the limit, answers `Expect: 100-continue` when the
- * upstream did not, and remembers why a body was cut, so that the pipeline can answer the client properly. A body that
- * is kept completely can be sent again to another upstream (`replayable`); one that is kept as far as it was read, only
- * to the same upstream (`restartable`).
+ * upstream did not, and remembers why a body was cut, so that the pipeline can answer the client properly. A body of
+ * which everything read so far is kept can be sent again (`restartable`), to the same upstream or to another one.
  */
 export class OutgoingBody implements RequestBody, BodySink {
   readonly length: number | undefined;
@@ -64,9 +61,8 @@ export class OutgoingBody implements RequestBody, BodySink {
     this.length = source.length;
     this.options = options;
     this.awaitsContinue = options.expectContinue;
-    const { replayBytes, keepsBeginning } = options;
-    const fits = replayBytes >= (source.length ?? 1) || (keepsBeginning && replayBytes > 0);
-    this.kept = fits ? new ReplayBuffer(replayBytes) : undefined;
+    const { replayBytes } = options;
+    this.kept = replayBytes > 0 ? new ReplayBuffer(replayBytes) : undefined;
   }
 
   /** False with taps or without a sink, when chunks are kept without a copy; bytes for a replay are copied. */
@@ -76,16 +72,6 @@ export class OutgoingBody implements RequestBody, BodySink {
 
   get started(): boolean {
     return this.sink !== undefined;
-  }
-
-  /** Whether the whole body has been read and kept. */
-  get complete(): boolean {
-    return this.ended && this.kept !== undefined && !this.kept.overflowed;
-  }
-
-  /** Whether the same body can be sent to another upstream. */
-  get replayable(): boolean {
-    return this.abortReason === undefined && (!this.source.started || this.complete);
   }
 
   get restartable(): boolean {
@@ -210,12 +196,11 @@ export function outgoingBodyOf(
 ): OutgoingBody {
   // On every route, a request is sent again if an HTTP/2 server has not processed it (docs/features/http2.md, "Towards
   // backends"), or if it is idempotent and its pooled connection was lost (docs/features/upstream.md, "Connection pool").
-  const keepsBeginning = protocol === "http2" || isIdempotent(exchange.method);
+  const isKept = exchange.retry !== undefined || protocol === "http2" || isIdempotent(exchange.method);
   return new OutgoingBody(source, exchange.client, {
     maxBytes: exchange.maxBodyBytes,
     expectContinue: exchange.expectContinue,
-    replayBytes: exchange.retry === undefined && !keepsBeginning ? 0 : retryBytes,
-    keepsBeginning,
+    replayBytes: isKept ? retryBytes : 0,
     onProgress: () => (exchange.lastActivityMs = awake.nowMs),
     relayTrailers: (trailers) => relayedTrailers(trailers, exchange.headers, exchange.ownedFields),
   });

@@ -59,12 +59,11 @@ export class Retries implements Cancellable, RetryDecision {
 
   /** Returns true if the response that begins with this head is discarded and another attempt follows. */
   afterResponse(head: ResponseHead): boolean {
-    const { body } = this.owner;
     const reason = this.reasonOf(head);
     if (reason === undefined) return false;
     // The statuses of a plan without conditions are configured as safe to retry.
     if (this.plan.conditions !== undefined && !this.mayRepeat(true)) return false;
-    return (body === null || body.complete) && this.again(reason);
+    return this.again(reason);
   }
 
   /** Returns true if another attempt follows one that ended in this error. */
@@ -117,7 +116,7 @@ export class Retries implements Cancellable, RetryDecision {
     const { backoffMs, withinMs } = this.plan;
     const waitMs = backoffMs * (1 + Math.random() * jitterShare);
     if (performance.now() - this.startedMs + waitMs >= withinMs) return false;
-    if (this.left === 0 || upstream.endpoints.length === 0 || body?.replayable === false) return false;
+    if (this.left === 0 || upstream.endpoints.length === 0 || body?.restartable === false) return false;
     if (cost === "budgeted" && !upstream.retryBudget.withdraw(performance.now())) {
       deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
       return false;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Fields } from "../../src/message/fields.ts";
 import { FakeBody } from "./fakes.ts";
 import { answer, benchWith, fail, head, post, take, turn } from "./retry-bench.ts";
 
@@ -47,14 +48,51 @@ describe("retries: the request body", () => {
     expect(take(bench).text).to.equal("0123456789012345");
   });
 
-  it("a body that has arrived in part is not retried after a response", async () => {
+  it("a body that has arrived in part is continued in the next attempt", async () => {
+    for (const body of [new FakeBody(), new FakeBody(1_000_000)]) {
+      const bench = benchWith();
+      bench.request({ method: "POST" }, body);
+      take(bench);
+      body.sink?.onData("some");
+      await answer(bench, head(503));
+      expect([bench.upstream.sent.length, bench.upstream.aborted]).to.deep.equal([2, 1]);
+      // Arrives before the next attempt reads the body.
+      expect(body.sink?.onData(" more")).to.equal(false);
+      const got = take(bench);
+      expect([got.text, body.resumed]).to.deep.equal(["some more", 1]);
+      body.sink?.onData(" and the rest");
+      expect(got.text).to.equal("some more and the rest");
+    }
+  });
+
+  it("a body that has arrived in part is not retried once more was read than the retry buffer holds", async () => {
     const bench = benchWith();
     const body = new FakeBody();
     const client = bench.request({ method: "POST" }, body);
     take(bench);
-    body.sink?.onData("half");
+    body.sink?.onData("0123456789abcdefg");
     await answer(bench, head(503));
     expect([bench.upstream.sent.length, client.head?.status]).to.deep.equal([1, 503]);
+  });
+
+  it("a body of any size that waits for 100 (Continue) is retried after a response, without a second 100", async () => {
+    const bench = benchWith();
+    const body = new FakeBody(1_000_000);
+    const headers = Fields.of(["Host", "a", "Expect", "100-continue"]);
+    const client = bench.request({ method: "POST", headers }, body);
+    await answer(bench, head(503));
+    expect([bench.upstream.sent.length, bench.upstream.last.request.expectContinue]).to.deep.equal([2, true]);
+    bench.upstream.last.handler.onInformational(100, []);
+    take(bench);
+    body.sink?.onData("some");
+    await answer(bench, head(503));
+    expect([bench.upstream.sent.length, bench.upstream.last.request.expectContinue]).to.deep.equal([
+      3,
+      false,
+    ]);
+    bench.upstream.last.handler.onInformational(100, []);
+    expect(take(bench).text).to.equal("some");
+    expect(client.informational.map(([status]) => status)).to.deep.equal([100]);
   });
 
   it("a body of any size is retried after a failed connect, because nothing of it was read", async () => {

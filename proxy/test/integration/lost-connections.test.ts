@@ -1,63 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { describeCodecs } from "../http1-codecs.ts";
-import { field, flags, frame, frameTypes, RawPeer } from "../http/h2/frames.ts";
+import { connectionOf, type DrivenConnection } from "./driven-connections.ts";
 import { eventually, exchange, startGateway, startTcp, type Gateway } from "./gateway.ts";
 
 const host = "a.test";
 const half = "h".repeat(500);
-
-/** One connection of a backend: the text of its last request's body, and the means to respond or to lose it. */
-type Connection = {
-  /** The number of requests whose heads have arrived. */
-  readonly heads: number;
-  readonly body: string;
-  interim(): void;
-  serve(): void;
-  lose(): void;
-};
-
-function http1Connection(socket: Socket): Connection {
-  let text = "";
-  socket.on("data", (piece: Buffer) => (text += piece.toString("latin1")));
-  return {
-    get heads() {
-      return text.split(" HTTP/1.1\r\n").length - 1;
-    },
-    get body() {
-      const last = text.slice(text.lastIndexOf(" HTTP/1.1\r\n"));
-      return last.slice(last.indexOf("\r\n\r\n") + 4);
-    },
-    interim: () => void socket.write("HTTP/1.1 100 Continue\r\n\r\n"),
-    // The announced timeout makes the connection usable for requests with a body after any time.
-    serve: () =>
-      void socket.write("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=600\r\nContent-Length: 2\r\n\r\nok"),
-    lose: () => void socket.resetAndDestroy(),
-  };
-}
-
-function http2Connection(socket: Socket): Connection {
-  const peer = new RawPeer(socket, { asServer: true });
-  peer.send(frame(frameTypes.settings, 0, 0));
-  const heads = () => peer.frames.filter(({ type }) => type === frameTypes.headers);
-  const last = (): number => heads().at(-1)?.streamId ?? 0;
-  const head = (status: string) =>
-    frame(frameTypes.headers, flags.endHeaders, last(), field(":status", status));
-  return {
-    get heads() {
-      return heads().length;
-    },
-    get body() {
-      const ofBody = peer.frames.filter(
-        ({ type, streamId }) => type === frameTypes.data && streamId === last(),
-      );
-      return Buffer.concat(ofBody.map(({ payload }) => payload)).toString("latin1");
-    },
-    interim: () => peer.send(head("100")),
-    serve: () => peer.send(head("200"), frame(frameTypes.data, flags.endStream, last(), Buffer.from("ok"))),
-    lose: () => void socket.resetAndDestroy(),
-  };
-}
 
 describeCodecs("requests with a body whose reused connection is lost, through the whole data plane", () => {
   const closing: { close(): unknown }[] = [];
@@ -71,18 +19,17 @@ describeCodecs("requests with a body whose reused connection is lost, through th
       ...settings: readonly string[]
     ): Promise<{
       readonly gateway: Gateway;
-      readonly connections: Connection[];
-      readonly warm: Connection;
+      readonly connections: DrivenConnection[];
+      readonly warm: DrivenConnection;
     }> => {
-      const connections: Connection[] = [];
-      const connectionOf = protocol === "http1" ? http1Connection : http2Connection;
-      const server = await startTcp((socket) => connections.push(connectionOf(socket)));
+      const connections: DrivenConnection[] = [];
+      const server = await startTcp((socket) => connections.push(connectionOf(protocol, socket)));
       closing.push(server);
       const gateway = await startGateway({ ports: [server.port], protocol, hosts: [host] }, settings);
       closing.push(gateway);
       const first = exchange(gateway.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await eventually(() => connections[0]?.heads === 1);
-      const warm = connections[0] as Connection;
+      const warm = connections[0] as DrivenConnection;
       warm.serve();
       expect(await first).to.match(/ 200 OK[^]*ok/);
       return { gateway, connections, warm };
