@@ -45,7 +45,8 @@ export const accessFields = [
     name: "duration_ms",
     type: "integer",
     isUsual: true,
-    meaning: "from the head of the request to the end of the response, in milliseconds",
+    meaning:
+      "from the head of the request to the end of the response, in milliseconds; over HTTP/1, from the first byte of a head for which the request is refused",
   },
   {
     name: "bytes_sent",

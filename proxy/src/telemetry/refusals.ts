@@ -6,7 +6,6 @@ import {
 import type { ClientConnection } from "../exchange/client-connection.ts";
 import { detailsOfHead } from "../http/access-record.ts";
 import { addressAsReceived } from "../message/authority.ts";
-import { renderReply } from "../message/local-reply.ts";
 import type { RequestHead } from "../message/message.ts";
 import type { ProxyMetrics } from "./metrics.ts";
 import { type Observer, observerOf } from "../exchange/observer.ts";
@@ -18,6 +17,10 @@ export type Refusal = {
   readonly status: number;
   /** The head of the request; absent if the bytes were not a request. */
   readonly head?: RequestHead;
+  /** The time since the first byte of the request, in milliseconds; absent if it arrived in one piece. */
+  readonly durationMs?: number;
+  /** The bytes of the body of the answer; absent if it has none. */
+  readonly bytesSent?: number;
 };
 
 const unknownAddress = { authority: "", path: "" };
@@ -27,16 +30,15 @@ export function createRefusalRecorder(
   usual: Observer,
   metrics: Pick<ProxyMetrics, "requestMetrics" | "refusals">,
 ): (refusal: Refusal) => void {
-  return ({ connection, reason, status, head }) => {
+  return ({ connection, reason, status, head, durationMs = 0, bytesSent = 0 }) => {
     const method = head?.method ?? "";
     const requestMetrics = metrics.requestMetrics(connection.listener.portLabel, "");
     requestMetrics.count(method, status);
-    requestMetrics.observe(0);
+    requestMetrics.observe(durationMs / 1000);
     const code = countRefusal(metrics, reason, undefined);
     const { accessLog } = observerOf(undefined, connection.listener, usual);
     if (!accessLog.enabled) return;
     const { authority, path } = head === undefined ? unknownAddress : addressAsReceived(head);
-    const { body } = renderReply({ status }, { head: method === "HEAD", grpc: false });
     accessLog.write({
       host: authority,
       method,
@@ -46,8 +48,8 @@ export function createRefusalRecorder(
       routeId: "",
       upstream: "",
       upstreamAddr: "",
-      durationMs: 0,
-      bytesSent: body.length,
+      durationMs: Math.round(durationMs),
+      bytesSent,
       clientIp: connection.remoteAddress,
       attempts: 0,
       error: reason,

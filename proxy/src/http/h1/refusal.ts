@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import { fieldPairs } from "../../message/field-list.ts";
 import { renderReply } from "../../message/local-reply.ts";
-import type { HeaderList } from "../../message/message.ts";
-import type { FrontEventReason } from "./events.ts";
+import type { HeaderList, RequestHead } from "../../message/message.ts";
+import type { FrontEvent, FrontEventReason } from "./events.ts";
 
 /** The statuses in docs/features/http1.md, "Refused requests". */
 export const refusalStatus = {
@@ -19,6 +19,18 @@ export const refusalStatus = {
 
 /** The reasons for which a client gets an error response. */
 export type RefusalReason = keyof typeof refusalStatus;
+
+/** Returns the event of a refused request. `durationMs` is the time since the first byte of its head. */
+export function refusalEvent(
+  reason: RefusalReason,
+  head: RequestHead | undefined,
+  durationMs: number,
+): Omit<FrontEvent, "connection"> {
+  const status = refusalStatus[reason];
+  const { body } = renderReply({ status }, { head: head?.method === "HEAD", grpc: false });
+  const event = { reason, status, durationMs, bytesSent: body.length };
+  return head === undefined ? event : { ...event, head };
+}
 
 /** Returns fields and body of the answer to a refused request; the connection closes after it. */
 export function refusalReply(reason: RefusalReason): { readonly headers: HeaderList; readonly body: string } {

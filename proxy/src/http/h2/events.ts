@@ -37,6 +37,8 @@ export type Http2FrontEvent = {
   readonly status: number;
   /** The request that was refused. */
   readonly head?: RequestHead;
+  /** The bytes of the body of the answer of the front; absent without an answer. */
+  readonly bytesSent?: number;
   /** Only with `handler-failed` and `malformed`. */
   readonly error?: unknown;
 };
@@ -44,7 +46,7 @@ export type Http2FrontEvent = {
 export type Http2FrontEventHandler = (event: Http2FrontEvent) => void;
 
 /** The parts of an event besides its connection and reason. */
-export type EventDetails = Pick<Partial<Http2FrontEvent>, "status" | "head" | "error">;
+export type EventDetails = Pick<Partial<Http2FrontEvent>, "status" | "head" | "bytesSent" | "error">;
 
 /** Creates an event; its status is 0 unless `details` contain one. */
 export const eventOf = (

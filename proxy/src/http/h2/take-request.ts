@@ -42,5 +42,5 @@ function refuse(
   client.sendHead(reply.head);
   client.write(reply.body);
   client.end(undefined);
-  context.onEvent(eventOf(connection, reason, { status, head }));
+  context.onEvent(eventOf(connection, reason, { status, head, bytesSent: reply.body.length }));
 }

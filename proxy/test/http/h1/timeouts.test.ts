@@ -30,13 +30,29 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(statusesOf(text)).to.deep.equal(["408"]);
     expect(bodyOf(text)).to.equal("408 Request Timeout\n");
     expect(started.events.map((event) => event.reason)).to.deep.equal(["header-timeout"]);
+    expect(started.events[0]?.durationMs).to.be.within(60, 10_000);
+    expect(started.events[0]?.bytesSent).to.equal("408 Request Timeout\n".length);
     // Only the native codec has access to a part of a head.
     const headers = codec === "native" ? ["Host", "a"] : undefined;
     expect(started.events[0]?.head?.headers.toList()).to.deep.equal(headers);
   });
 
+  it("a request that is refused after its head has arrived slowly has lasted from its first byte", async () => {
+    const started = await startAnswering({ headerTimeoutMs: 60_000 }, { spentMs: 7 });
+    const client = await started.connect();
+    const begun = "GET / HTTP/1.1\r\n";
+    client.send(begun);
+    await eventually(() => started.sockets[0]?.bytesRead === begun.length);
+    // Node's codec notices only in a sweep that a head has begun.
+    await started.swept();
+    clock.advance(30);
+    client.send("Host: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    expect(statusesOf(await client.untilEnd())).to.deep.equal(["400"]);
+    expect(started.events.map(({ durationMs }) => durationMs)).to.deep.equal([37]);
+  });
+
   it("a HEAD request whose head does not end gets 408", async () => {
-    const { connect, sockets } = await startAnswering({ headerTimeoutMs: 60 });
+    const { connect, sockets, events } = await startAnswering({ headerTimeoutMs: 60 });
     const client = await connect();
     const begun = "HEAD / HTTP/1.1\r\nHost";
     client.send(begun);
@@ -45,6 +61,7 @@ describeCodecs("the HTTP/1 front: timeouts", (codec) => {
     expect(statusesOf(text)).to.deep.equal(["408"]);
     // Node's codec does not know the method.
     expect(bodyOf(text)).to.equal(codec === "native" ? "" : "408 Request Timeout\n");
+    expect(events[0]?.bytesSent).to.equal(bodyOf(text).length);
   });
 
   it("the header timeout counts from the first byte, however slowly bytes trickle in", async () => {

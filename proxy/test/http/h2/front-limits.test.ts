@@ -80,7 +80,11 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
       expect((await get(session)).status).to.equal(200);
       expect(server.requests).to.have.length(2);
       expect(server.events).to.have.length(1);
-      expect(server.events[0]).to.deep.include({ reason: "uri-too-long", status: 414 });
+      expect(server.events[0]).to.deep.include({
+        reason: "uri-too-long",
+        status: 414,
+        bytesSent: refused.body.length,
+      });
       session.destroy();
     });
 
@@ -95,6 +99,16 @@ describeHttp2Codecs("HTTP/2 front: limits", (codec) => {
       expect((await get(session, fields(3000))).status).to.equal(431);
       const reasons = server.events.map(({ reason }) => reason);
       expect(reasons).to.deep.equal(["too-many-headers", "too-many-headers", "header-too-large"]);
+      session.destroy();
+    });
+
+    it("a gRPC call with too many fields gets no body, and the event of the HTTP/2 front has none", async () => {
+      server = await startFront(codec, (_connection, _head, client) => reply(client, "ok"));
+      const session = openSession(server.url);
+      const fields = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, "1"]));
+      const refused = await get(session, { "content-type": "application/grpc", ...fields });
+      expect([refused.status, refused.headers["grpc-status"], refused.body]).to.deep.equal([200, "2", ""]);
+      expect(server.events[0]).to.deep.include({ reason: "too-many-headers", status: 431, bytesSent: 0 });
       session.destroy();
     });
 

@@ -11,7 +11,7 @@ import {
   maxDiscardedBytes,
 } from "../phase.ts";
 import { sweepRequest } from "../sweep-request.ts";
-import { type RefusalReason, refusalStatus } from "../refusal.ts";
+import { refusalEvent, type RefusalReason } from "../refusal.ts";
 import { ResponseWrites } from "../../response-writes.ts";
 import type { ClientCloseReason, RequestHead } from "../../../message/message.ts";
 import type { Piece } from "../../../sockets/read-buffer.ts";
@@ -23,6 +23,7 @@ import { type RequestEvents, RequestReader } from "./request-reader.ts";
 import type { RequestSemantics } from "./request-semantics.ts";
 import { renderRefusal } from "./response-text.ts";
 import type { Transport, TransportReceiver, TunnelEnd } from "../../../sockets/transport.ts";
+import { awake } from "../../../timing/awake-clock.ts";
 
 /** An HTTP/1 connection from its first request to its end. */
 export class Http1Connection
@@ -41,6 +42,9 @@ export class Http1Connection
   private endsByClosing = false;
   private requests = 0;
   private deadlineMs: number;
+  /** The last request whose head did not arrive in one piece, and when its first bytes arrived. */
+  private begunRequest = -1;
+  private begunAtMs = 0;
   /** How long to linger once the end of the proxy's side has been written; 0 once that time runs. */
   private lingerForMs = 0;
   private isReading = true;
@@ -119,6 +123,8 @@ export class Http1Connection
   }
 
   onHeadBegun(): void {
+    this.begunRequest = this.requests;
+    this.begunAtMs = awake.nowMs;
     this.deadlineMs = this.clock.deadline(
       this.front.limits.headerTimeoutMs,
       this.requests === 0 ? this.spentMs : 0,
@@ -140,8 +146,7 @@ export class Http1Connection
   }
 
   onRefused(reason: RefusalReason, head: RequestHead | undefined): void {
-    const status = refusalStatus[reason];
-    this.report(head === undefined ? { reason, status } : { reason, status, head });
+    this.report(refusalEvent(reason, head, this.headMs));
     this.transport.writeText(renderRefusal(reason, head?.method));
     this.close(lingerArrivingMs);
   }
@@ -242,6 +247,12 @@ export class Http1Connection
 
   report(event: Omit<FrontEvent, "connection">): void {
     this.front.report({ ...event, connection: this.client });
+  }
+
+  /** The time since the first byte of the head that is being read, in milliseconds. */
+  private get headMs(): number {
+    const spentMs = this.requests === 0 ? this.spentMs : 0;
+    return this.begunRequest === this.requests ? spentMs + awake.nowMs - this.begunAtMs : spentMs;
   }
 
   private get isOpen(): boolean {

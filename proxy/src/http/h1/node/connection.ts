@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { ClientConnection } from "../../../exchange/client-connection.ts";
 import type { ClientCloseReason, HeaderList } from "../../../message/message.ts";
 import { resetSocket } from "../../../sockets/reset.ts";
+import { awake } from "../../../timing/awake-clock.ts";
 import type { FrontContext } from "../context.ts";
 import type { FrontEvent } from "../events.ts";
 import { readFraming } from "./framing.ts";
@@ -20,10 +21,10 @@ import { PipelinedRequests } from "./pipelined-requests.ts";
 import {
   isParseError,
   type ParseError,
+  refusalEvent,
   type RefusalReason,
   refusalMessage,
   refusalOf,
-  refusalStatus,
 } from "../refusal.ts";
 import { Http1Stream } from "./stream.ts";
 import { ResponseWrites, writtenTo } from "../../response-writes.ts";
@@ -51,6 +52,8 @@ export class Http1Connection {
   /** `socket.bytesRead` when the connection became idle; if it has grown since, a head has begun. */
   private idleBytes = 0;
   private headBegun = false;
+  /** When the sweep noticed that a head has begun. */
+  private begunAtMs = 0;
   private bodyBroken = false;
   readonly writes: ResponseWrites;
   /** How long to linger once the end of the proxy's side has been written; 0 once that time runs. */
@@ -88,12 +91,14 @@ export class Http1Connection {
   /** Called with a parsed head. `upgradeHead` is set for requests that detached the socket from Node's parser. */
   request(request: IncomingRequest, response: ServerResponse, upgradeHead?: Buffer): void {
     if (this.phase === "closing") return;
+    const { headMs } = this;
     this.requests++;
     this.headBegun = false;
     const { limits } = this.context;
     const { httpVersion, url = "", rawHeaders } = request;
     const framing = readFraming(httpVersion, url, rawHeaders, limits);
     const stream = new Http1Stream(this, request, response, framing, upgradeHead);
+    stream.headMs = headMs;
     if (this.phase === "busy" || !this.flushed) this.enqueue(stream);
     else this.dispatch(stream);
   }
@@ -217,7 +222,7 @@ export class Http1Connection {
     if (this.clientHasEnded) this.probe = new HalfCloseProbe(this.context.clock);
     if (stream.detached) this.adopt(stream.response);
     if (stream.refusal !== undefined) {
-      this.report({ reason: stream.refusal, status: refusalStatus[stream.refusal], head: stream.head });
+      this.report(refusalEvent(stream.refusal, stream.head, stream.headMs));
       return stream.refuse(stream.refusal);
     }
     try {
@@ -286,7 +291,7 @@ export class Http1Connection {
 
   /** Answers bytes that are not a valid request. */
   private refuse(reason: RefusalReason): void {
-    this.report({ reason, status: refusalStatus[reason] });
+    this.report(refusalEvent(reason, undefined, this.headMs));
     this.socket.write(refusalMessage(reason, new Date()), "latin1");
     this.close(lingerArrivingMs);
   }
@@ -350,6 +355,12 @@ export class Http1Connection {
     current?.clientLeft(reason);
   }
 
+  /** The time since the first byte of the head that is being read, in milliseconds, as far as sweeps have seen it. */
+  private get headMs(): number {
+    const spentMs = this.requests === 0 ? this.spentMs : 0;
+    return this.headBegun ? spentMs + awake.nowMs - this.begunAtMs : spentMs;
+  }
+
   private hasHeadBegun(): boolean {
     return this.headBegun || this.socket.bytesRead !== this.idleBytes;
   }
@@ -359,6 +370,7 @@ export class Http1Connection {
     const { limits, clock, draining } = this.context;
     if (!this.headBegun && this.hasHeadBegun()) {
       this.headBegun = true;
+      this.begunAtMs = clock.nowMs;
       this.deadlineMs = clock.deadline(limits.headerTimeoutMs, this.requests === 0 ? this.spentMs : 0);
     }
     if (draining && !this.headBegun) return this.close(lingerMs);

@@ -31,6 +31,8 @@ export class Http1Stream implements ClientStream {
   readonly body: Http1RequestBody | null;
   /** The reason why the request is refused; undefined if it is passed on. */
   refusal: RefusalReason | undefined;
+  /** The time in which the head of the request arrived, in milliseconds. */
+  headMs = 0;
   readonly response: ServerResponse;
   headSent = false;
   onHeadSent: (() => void) | null = null;
