@@ -62,8 +62,10 @@ export class ResponseFields implements FieldSink {
     if (this.length === undefined || (this.status >= 200 && this.status !== 204)) return true;
     if (this.status !== 204 || this.length !== 0) return false;
     this.length = undefined;
-    const at = this.headers.indexOf("content-length");
-    if (at >= 0) this.headers.splice(at, 2);
+    // Names are at the even places; a value can have the same text.
+    for (let at = 0; at < this.headers.length; at += 2) {
+      if (this.headers[at] === "content-length") this.headers.splice(at, 2);
+    }
     return true;
   }
 
