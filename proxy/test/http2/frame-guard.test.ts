@@ -17,7 +17,6 @@ const kinds: Readonly<Record<string, { readonly count: Count; readonly limit: nu
   "frames on closed streams": { count: (guard, now) => guard.countMinor("strays", now), limit: 999 },
   "unknown frames": { count: (guard, now) => guard.countUnknown(now, 0), limit: 999 },
   "empty DATA": { count: (guard, now) => guard.countEmpty(now), limit: 100 },
-  "malformed messages": { count: (guard, now) => guard.countFault(now), limit: 100 },
   "reset streams": { count: (guard, now) => guard.countReset(now), limit: 200 },
 };
 
@@ -59,9 +58,8 @@ describe("the guard of HTTP/2 frames", () => {
     expect(limitOf((one, now) => one.countPing(now), guard)).to.equal(1000);
   });
 
-  it("the guard of a server allows it any number of faults and resets, and of empty DATA as many as of other frames", () => {
+  it("the guard of a server allows it any number of resets, and of empty DATA as many as of other frames", () => {
     const guard = new FrameGuard({ asServer: false });
-    expect(limitOf((one, now) => one.countFault(now), guard)).to.equal(undefined);
     expect(limitOf((one, now) => one.countReset(now), guard)).to.equal(undefined);
     expect(limitOf((one, now) => one.countEmpty(now), guard)).to.equal(999);
   });

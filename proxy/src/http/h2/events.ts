@@ -25,7 +25,10 @@ export type Http2FrontEventReason =
   | "reset-flood"
   /** Too many control frames that serve no request. */
   | "control-flood"
-  /** Too many empty or malformed frames, CONTINUATION frames, or answers that the client does not read. */
+  /**
+   * Too many empty DATA frames (with Node's module also malformed messages), CONTINUATION frames, or answers that the
+   * client does not read.
+   */
   | "frame-flood"
   /** The request handler threw: a bug. */
   | "handler-failed";

@@ -3,7 +3,7 @@ import { RecentCount } from "../recent-count.ts";
 
 /** The most SETTINGS frames. A peer with fixed settings sends them once. */
 const maxSettingsFrames = 200;
-/** The most empty DATA frames, and the most malformed messages, within `floodWindowMs`. */
+/** The most empty DATA frames within `floodWindowMs`. */
 const maxEmptyFrames = 100;
 /** The frames that a client may send uncounted for each stream that it opens: its priorities and windows. */
 const framesPerStream = 8;
@@ -23,7 +23,7 @@ export type PeerFlood = Flood | "frame-flood";
  */
 export type MinorFrame = "windows" | "priorities" | "strays";
 
-type Counted = MinorFrame | "resets" | "pings" | "settings" | "unknown" | "empty" | "faults";
+type Counted = MinorFrame | "resets" | "pings" | "settings" | "unknown" | "empty";
 
 /**
  * Counts the frames of a peer that serve no request, each kind with a limit per ten seconds (docs/features/http2.md,
@@ -53,7 +53,10 @@ export class FrameGuard {
     this.freeFrames = Math.min(maxFreeFrames, this.freeFrames + framesPerStream);
   }
 
-  /** Counts a stream that the peer ended before its response did. Cancelling some of many requests is not a flood. */
+  /**
+   * Counts a stream that ended before its response did, because the peer cancelled it or sent something malformed.
+   * That this happens to some of many requests is not a flood.
+   */
   countReset(nowMs: number): PeerFlood | undefined {
     if (!this.asServer) return undefined;
     const resets = this.count("resets", nowMs);
@@ -89,12 +92,6 @@ export class FrameGuard {
   countEmpty(nowMs: number): PeerFlood | undefined {
     if (!this.asServer) return this.countMinor("strays", nowMs);
     return this.count("empty", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
-  }
-
-  /** Counts a malformed message. */
-  countFault(nowMs: number): PeerFlood | undefined {
-    if (!this.asServer) return undefined;
-    return this.count("faults", nowMs) > maxEmptyFrames ? "frame-flood" : undefined;
   }
 
   /** Called when content is sent: the peer will then open its windows again, and may measure the path. */

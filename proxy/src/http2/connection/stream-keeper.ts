@@ -130,7 +130,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
   /** Resets a stream for a fault of the peer; returns false if the peer has made too many. */
   protected blame(stream: Stream, code: number): boolean {
     this.reset(stream, code, "fault");
-    return this.punish(this.guard.countReset(this.nowMs)) && this.punish(this.guard.countFault(this.nowMs));
+    return this.punish(this.guard.countReset(this.nowMs));
   }
 
   /** Handles a flood, if there is one; returns whether reading may continue. */

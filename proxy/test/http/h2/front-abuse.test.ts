@@ -9,7 +9,7 @@ import { Fields } from "../../../src/message/fields.ts";
 const refusedStream = 7;
 const enhanceYourCalm = 11;
 
-const times = (count: number, build: (index: number) => Buffer): Buffer[] =>
+const times = <Value>(count: number, build: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => build(index));
 
 describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
@@ -21,6 +21,7 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
 
   const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8));
   const pingAck = frame(frameTypes.ping, flags.ack, 0, Buffer.alloc(8));
+  const malformedFrame = (id: number): Buffer => requestFrame(id, { end: true, fields: [["Upper", "x"]] });
 
   /** Waits until the limits have been checked. */
   const isSwept = async (): Promise<void> => {
@@ -57,8 +58,7 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
         ...times(8, () => frame(frameTypes.continuation, 0, 1, field("a", "b"))),
         frame(frameTypes.continuation, flags.endHeaders, 1, field("a", "b")),
       ],
-      "malformed requests": () =>
-        times(110, (i) => requestFrame(2 * i + 1, { end: true, fields: [["Upper", "x"]] })),
+      "malformed requests": () => times(210, (i) => malformedFrame(2 * i + 1)),
     };
     for (const [name, build] of Object.entries(floods)) {
       it(`a flood of ${name} ends the connection with ENHANCE_YOUR_CALM`, async () => {
@@ -290,6 +290,31 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
       expect((await front.peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
       expect(front.server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);
       expect(front.server.requests).to.have.length(100);
+    });
+
+    it("a client with many malformed requests among more others is served", async () => {
+      let id = -1;
+      for (let round = 0; round < 5; round++) {
+        front.peer.send(
+          ...times(60, () => requestFrame((id += 2), { end: true })),
+          ...times(50, () => malformedFrame((id += 2))),
+        );
+        await until(() => front.server.requests.length === 60);
+        for (const { client } of front.server.requests.splice(0)) reply(client, "ok");
+      }
+      await front.isAlive();
+      const reasons = front.server.events.map(({ reason }) => reason);
+      expect(reasons).to.deep.equal(times(250, () => "malformed"));
+    });
+
+    it("a client with too many malformed requests can finish those under way", async () => {
+      front.peer.send(requestFrame(1, { end: true }));
+      const { client } = await front.server.next();
+      front.peer.send(...times(201, (i) => malformedFrame(2 * i + 3)));
+      expect((await front.peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
+      reply(client, "late");
+      await front.peer.frame((f) => f.type === frameTypes.data && f.streamId === 1);
+      expect(front.server.events.at(-1)?.reason).to.equal("reset-flood");
     });
   }
 

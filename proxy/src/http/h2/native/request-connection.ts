@@ -91,7 +91,7 @@ export abstract class RequestConnection
     if (received === undefined || this.block.dependsOnItself) {
       this.report("malformed");
       this.refuseStream(streamId, endStream, errorCode.protocolError);
-      return this.punish(this.guard.countReset(nowMs)) && this.punish(this.guard.countFault(nowMs));
+      return this.punish(this.guard.countReset(nowMs));
     }
     this.open(streamId, received, endStream, early);
     return !this.isOver;
