@@ -16,7 +16,6 @@ const kinds: Readonly<Record<string, { readonly count: Count; readonly limit: nu
   "PRIORITY and PRIORITY_UPDATE": { count: (guard, now) => guard.countMinor("priorities", now), limit: 999 },
   "frames on closed streams": { count: (guard, now) => guard.countMinor("strays", now), limit: 999 },
   "unknown frames": { count: (guard, now) => guard.countUnknown(now, 0), limit: 999 },
-  "empty DATA": { count: (guard, now) => guard.countEmpty(now), limit: 100 },
   "reset streams": { count: (guard, now) => guard.countReset(now), limit: 200 },
 };
 
@@ -36,6 +35,22 @@ describe("the guard of HTTP/2 frames", () => {
       expect(limitOf(count, guard, 10_001)).to.equal(limit);
     });
   }
+
+  it("the guard allows 100 empty DATA frames in a row, however long they take", () => {
+    const guard = new FrameGuard({ asServer: true });
+    let nowMs = 0;
+    expect(limitOf((one) => one.countEmpty((nowMs += 1000)), guard)).to.equal(100);
+  });
+
+  it("the guard allows any number of empty DATA frames if content follows each hundred of them", () => {
+    const guard = new FrameGuard({ asServer: true });
+    let frames = 0;
+    const count: Count = (one, now) => {
+      if (frames++ % 100 === 0) one.endEmpty();
+      return one.countEmpty(now);
+    };
+    expect(limitOf(count, guard)).to.equal(undefined);
+  });
 
   it("the guard counts unknown frames by their length as well", () => {
     expect(limitOf((guard, now) => guard.countUnknown(now, 16_384))).to.equal(58);

@@ -15,6 +15,7 @@ import type { HeaderList } from "../../message/message.ts";
 import { type Priority, readPriority } from "../priority.ts";
 import { TrailerFields } from "../trailer-fields.ts";
 import { EarlyPriorities } from "./early-priorities.ts";
+import type { PeerFlood } from "./frame-guard.ts";
 import { HeaderBlock } from "./header-block.ts";
 import type { Http2Stream } from "./stream.ts";
 import { type ConnectionOptions, StreamKeeper } from "./stream-keeper.ts";
@@ -109,8 +110,10 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   onDataEnd(streamId: number, overheadBytes: number, endStream: boolean): boolean {
     const stream = this.receiving;
     this.receiving = undefined;
-    if (!this.hasContent && !endStream && !this.punish(this.guard.countEmpty(this.nowMs))) return false;
-    if (stream === undefined || stream.isClosed) {
+    const isOpen = stream !== undefined && !stream.isClosed;
+    if (this.hasContent) this.guard.endEmpty();
+    else if (!(endStream && isOpen) && !this.punish(this.countUseless(endStream))) return false;
+    if (!isOpen) {
       this.takeOfConnection(overheadBytes);
       if (endStream) this.closedStreams.endCutOff(streamId);
       return !this.isOver;
@@ -118,6 +121,11 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (overheadBytes > 0) this.take(stream, overheadBytes);
     if (!endStream) return true;
     return this.endRemote(stream) ? !this.isOver : this.blame(stream, errorCode.protocolError);
+  }
+
+  /** Counts a DATA frame without content that ends no open stream. */
+  private countUseless(endStream: boolean): PeerFlood | undefined {
+    return endStream ? this.guard.countMinor("strays", this.nowMs) : this.guard.countEmpty(this.nowMs);
   }
 
   /** Called with a header block after the head of a message: its trailers, which must end it (RFC 9113 8.1). */
@@ -144,6 +152,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
   /** Called on END_STREAM of the peer; returns false if the stream reports a malformed message. */
   protected endRemote(stream: Stream, trailers?: HeaderList): boolean {
     stream.remoteEnded = true;
+    this.guard.endEmpty();
     const isSound = stream.onRemoteEnd(trailers);
     if (isSound && stream.localEnded) this.close(stream);
     return isSound;

@@ -45,6 +45,16 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
       ...(codec === "native" && {
         "unsolicited SETTINGS acknowledgements": () =>
           times(1100, () => frame(frameTypes.settings, flags.ack, 0)),
+        "empty DATA on two streams in turn": () => [
+          postFrame(1),
+          postFrame(3),
+          ...times(110, (i) => frame(frameTypes.data, 0, i % 2 === 0 ? 1 : 3)),
+        ],
+        "END_STREAM on a stream that was closed long ago": () => [
+          ...times(70, (i) => requestFrame(2 * i + 1, { end: true })),
+          ...times(70, (i) => frame(frameTypes.rstStream, 0, 2 * i + 1, uint32(8))),
+          ...times(2000, () => frame(frameTypes.data, flags.endStream, 1)),
+        ],
       }),
       "reset streams": () =>
         times(210, (i) =>
@@ -290,6 +300,29 @@ describeHttp2Codecs("HTTP/2 front: hostile clients", (codec) => {
       expect((await front.peer.ofType(frameTypes.goaway)).payload.readUInt32BE(4)).to.equal(enhanceYourCalm);
       expect(front.server.events.map(({ reason }) => reason)).to.deep.equal(["reset-flood"]);
       expect(front.server.requests).to.have.length(100);
+    });
+
+    it("empty DATA frames that are not in a row are tolerated, on one stream and on many", async () => {
+      front.peer.send(postFrame(1));
+      const body = readBody((await front.server.next()).client.body);
+      front.peer.send(
+        ...times(150, () =>
+          Buffer.concat([frame(frameTypes.data, 0, 1, Buffer.from("x")), frame(frameTypes.data, 0, 1)]),
+        ),
+        frame(frameTypes.data, flags.endStream, 1),
+      );
+      expect((await body).text).to.have.length(150);
+      const ends = [
+        frame(frameTypes.data, flags.endStream, 3),
+        frame(frameTypes.headers, flags.endHeaders | flags.endStream, 5, field("a", "b")),
+        frame(frameTypes.data, flags.endStream, 7),
+      ];
+      for (const [turn, end] of ends.entries()) {
+        const id = 2 * turn + 3;
+        front.peer.send(postFrame(id), ...times(90, () => frame(frameTypes.data, 0, id)), end);
+      }
+      await front.isAlive();
+      expect(front.server.events).to.deep.equal([]);
     });
 
     it("a client with many malformed requests among more others is served", async () => {
