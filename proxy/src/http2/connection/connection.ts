@@ -125,7 +125,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
 
   /** Counts a DATA frame without content that ends no open stream. */
   private countUseless(endStream: boolean): PeerFlood | undefined {
-    return endStream ? this.guard.countMinor("strays", this.nowMs) : this.guard.countEmpty(this.nowMs);
+    return endStream ? this.guard.countMinor(this.nowMs) : this.guard.countEmpty(this.nowMs);
   }
 
   /** Called with a header block after the head of a message: its trailers, which must end it (RFC 9113 8.1). */
@@ -158,9 +158,9 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     return isSound;
   }
 
-  onUnknownFrame(_type: number, length: number): boolean {
+  onUnknownFrame(): boolean {
     if (this.block.isOpen) return this.onFault(errorCode.protocolError, "header block interrupted");
-    return this.punish(this.guard.countUnknown(this.nowMs, length));
+    return this.punish(this.guard.countControl(this.nowMs));
   }
 
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): boolean {
@@ -232,7 +232,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (streamId === 0) {
       if (by === 0) return this.onFault(errorCode.protocolError, "WINDOW_UPDATE of 0");
       if (!this.sender.enlarge(by)) return this.onFault(errorCode.flowControlError, "window too large");
-      return this.punish(this.guard.countMinor("windows", this.nowMs));
+      return this.punish(this.guard.countMinor(this.nowMs));
     }
     const stream = this.streams.get(streamId);
     if (stream === undefined) {
@@ -244,7 +244,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
       if (stream.sendWindow > maxWindowBytes) return this.blame(stream, errorCode.flowControlError);
       if (stream.heldBytes > 0) this.sender.schedule(stream);
     }
-    return this.punish(this.guard.countMinor("windows", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   private onRstStream(streamId: number, bytes: Buffer, start: number): boolean {
@@ -252,7 +252,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (stream === undefined) {
       if (this.isIdle(streamId)) return this.onFault(errorCode.protocolError, "RST_STREAM on an idle stream");
       this.closedStreams.endCutOff(streamId);
-      return this.punish(this.guard.countMinor("strays", this.nowMs));
+      return this.punish(this.guard.countMinor(this.nowMs));
     }
     const isEarly = !stream.endsNow;
     stream.remoteEnded = true;
@@ -265,7 +265,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if ((flags & frameFlag.ack) !== 0) {
       if (end > start) return this.onFault(errorCode.frameSizeError, "SETTINGS acknowledged with entries");
       if (!this.hasSettings) return this.onFault(errorCode.protocolError, "no SETTINGS first");
-      if (this.settingsSinceMs === 0) return this.punish(this.guard.countSettings(this.nowMs));
+      if (this.settingsSinceMs === 0) return this.punish(this.guard.countControl(this.nowMs));
       this.settingsSinceMs = 0;
       return true;
     }
@@ -282,7 +282,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     this.sender.output.frame(frameType.settings, frameFlag.ack, 0);
     this.sender.flushLater();
     this.onPeerSettings();
-    return this.punish(this.guard.countSettings(this.nowMs));
+    return this.punish(this.guard.countControl(this.nowMs));
   }
 
   /** Adjusts the windows of all open streams to a changed initial window (RFC 9113 6.9.2). */
@@ -314,7 +314,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if ((uint32At(bytes, start) & 0x7fff_ffff) === streamId) {
       return this.onFault(errorCode.protocolError, "a stream that depends on itself");
     }
-    return this.punish(this.guard.countMinor("priorities", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   /** Applies a priority of RFC 9218 7.1. A value that cannot be parsed changes nothing. */
@@ -324,7 +324,7 @@ export abstract class Http2Connection<Stream extends Http2Stream>
     if (streamId === 0) return this.onFault(errorCode.protocolError, "PRIORITY_UPDATE for stream 0");
     const priority = readPriority(bytes.toString("latin1", start + 4, end));
     if (priority !== null && !this.prioritise(streamId, priority)) return false;
-    return this.punish(this.guard.countMinor("priorities", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   /** Sets the priority of a stream, which often arrives right before it (RFC 9218 7.1). Returns false on an error. */
@@ -345,6 +345,6 @@ export abstract class Http2Connection<Stream extends Http2Stream>
 
   private onGoawayFrame(bytes: Buffer, start: number): boolean {
     this.onGoaway(uint32At(bytes, start + 4), uint32At(bytes, start) & 0x7fff_ffff);
-    return this.punish(this.guard.countMinor("strays", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 }

@@ -124,7 +124,7 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
       return this.onFault(errorCode.streamClosed, "HEADERS on a closed stream");
     if (!this.decode(bytes, start, end, noFields)) return false;
     if ((flags & frameFlag.endStream) !== 0) this.closedStreams.endCutOff(streamId);
-    return this.punish(this.guard.countMinor("strays", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   /** Resets a stream for a fault of the peer; returns false if the peer has made too many. */

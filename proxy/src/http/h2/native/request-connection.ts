@@ -84,7 +84,7 @@ export abstract class RequestConnection
       this.refuseStream(streamId, endStream, errorCode.refusedStream);
       // A client does not know the limit until it has read the SETTINGS.
       const knowsLimit = this.settingsSinceMs === 0;
-      return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countUnknown(nowMs, 0));
+      return this.punish(knowsLimit ? this.guard.countReset(nowMs) : this.guard.countControl(nowMs));
     }
     this.lastTaken = streamId;
     const received = requestFields.finish(this.context.limits, endStream, this.lastFields);
@@ -139,7 +139,7 @@ export abstract class RequestConnection
   /** Ignores a stream that crosses the last GOAWAY. The client knows from the GOAWAY that it is not processed. */
   private ignore(streamId: number, endStream: boolean): boolean {
     this.remember(streamId, endStream);
-    return this.punish(this.guard.countMinor("strays", this.nowMs));
+    return this.punish(this.guard.countMinor(this.nowMs));
   }
 
   private remember(streamId: number, endStream: boolean): void {

@@ -90,6 +90,10 @@ describe("hostile servers and the native HTTP/2 upstream client", () => {
     ],
     "a flood of empty DATA": [[head(1), times(1_100, data(1, ""))], enhanceYourCalm],
     "a flood of unknown frames": [[times(1_100, frame(200, 0, 0))], enhanceYourCalm],
+    "a flood of PING and unknown frames together": [
+      [times(600, ping("12345678")), times(600, frame(200, 0, 0))],
+      enhanceYourCalm,
+    ],
     "a flood of GOAWAY": [[times(1_100, goaway(1, 0))], enhanceYourCalm],
   };
   for (const [name, [frames, code]] of Object.entries(connectionErrors)) {
