@@ -22,7 +22,11 @@ export const clientReasons = {
   "method-not-allowed": reason(405, "method not allowed", "`TRACE` or `CONNECT`."),
   "header-timeout": reason(408, "header-timeout", "The head did not arrive in time."),
   "body-timeout": reason(408, "request body timeout", "The client stopped sending the body."),
-  "uri-too-long": reason(414, "uri-too-long", "The target is over `--proxy-max-uri-size`."),
+  "uri-too-long": reason(
+    414,
+    "uri-too-long",
+    "The target, or the method of an HTTP/1.1 request, is over `--proxy-max-uri-size`.",
+  ),
   "unknown-expectation": reason(417, "unknown expectation", "An `Expect` other than `100-continue`."),
   "header-too-large": reason(431, "header-too-large", "The header is over `--proxy-max-header-size`."),
   "too-many-headers": reason(431, "too-many-headers", "More fields than `--proxy-max-headers`."),
@@ -33,7 +37,11 @@ export const clientReasons = {
     "The client read (almost) nothing of the response.",
   ),
   "unknown-coding": reason(501, "unknown-coding", "A transfer coding other than one `chunked`."),
-  "unknown-method": reason(501, "unknown-method", "No method that the parser of HTTP/1 knows."),
+  "unknown-method": reason(
+    501,
+    "unknown-method",
+    "No method that the parser of HTTP/1 knows (`--http1-codec node`).",
+  ),
   "unknown-version": reason(505, "unknown-version", "A version of HTTP that the connection cannot have."),
 } as const;
 

@@ -4,7 +4,7 @@ import { describeCodecs } from "../../http1-codecs.ts";
 import { answer, bodyOf, startFront, statusesOf, stopAll } from "./harness.ts";
 import { type Listed, listed } from "../../message/listed.ts";
 
-describeCodecs("the HTTP/1 front: heads", () => {
+describeCodecs("the HTTP/1 front: heads", (codec) => {
   afterEach(stopAll);
 
   const startRecording = async (limits = {}) => {
@@ -105,7 +105,14 @@ describeCodecs("the HTTP/1 front: heads", () => {
       ],
       ["fields beyond the parser's bound", `GET / HTTP/1.1\r\nX: ${"v v".repeat(3000)}\r\n\r\n`, "431"],
     ];
-    for (const [name, request, status] of cases) {
+    const withMethod = (bytes: number): string => `${"M".repeat(bytes)} / HTTP/1.1\r\nHost: a\r\n\r\n`;
+    // Node's codec knows a list of methods.
+    const methods: typeof cases = [
+      ["a method of more than 64 octets", withMethod(65), codec === "native" ? "200" : "501"],
+      ["a method as long as a target may be", withMethod(100), codec === "native" ? "200" : "501"],
+      ["a method that is longer than a target may be", withMethod(101), codec === "native" ? "414" : "501"],
+    ];
+    for (const [name, request, status] of [...cases, ...methods]) {
       it(`a request with ${name} gets ${status}`, async () => {
         const { connect, heads, events } = await startRecording(small);
         const client = await connect();

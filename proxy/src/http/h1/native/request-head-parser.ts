@@ -22,14 +22,13 @@ import { isRequestTarget } from "./request-target.ts";
 
 /** The limits of a head, in bytes and as a number of fields. */
 export type HeadLimits = {
+  /** For the target, and for the method, which may be any token (RFC 9110 9.1). */
   readonly maxTargetBytes: number;
   /** For all field lines together, line ends included. */
   readonly maxFieldBytes: number;
   readonly maxFields: number;
 };
 
-/** Most octets of a method; the longest registered one has 17 (RFC 9112 3: longer ones get 501). */
-const maxMethodBytes = 64;
 /** The most octets of a version; more after the target cannot be one. */
 const maxVersionBytes = 16;
 /** Most empty lines before a request (RFC 9112 2.2). */
@@ -193,7 +192,7 @@ export class RequestHeadParser {
     if (state === inMethod) {
       while (i < end && isTokenOctet[bytes[i] as number] === 1) i++;
       const size = i - base - this.methodAt;
-      if (size > maxMethodBytes) return this.refuse("unknown-method");
+      if (size > this.limits.maxTargetBytes) return this.refuse("uri-too-long");
       if (i === end) return this.pause(state, i - base);
       if (bytes[i] !== space || size === 0) return this.refuse("malformed");
       this.method = methodOf(bytes, base + this.methodAt, i);

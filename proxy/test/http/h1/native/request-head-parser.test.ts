@@ -77,7 +77,7 @@ describe("RequestHeadParser", () => {
   });
 
   it("RequestHeadParser takes every token for a method", () => {
-    for (const method of ["GET", "get", "BREW", "M-SEARCH", "!#$%&'*+-.^_`|~", "M".repeat(64)]) {
+    for (const method of ["GET", "get", "BREW", "M-SEARCH", "!#$%&'*+-.^_`|~", "M".repeat(100)]) {
       expect(parse([`${method} / HTTP/1.1\r\n\r\n`])).to.have.nested.property("head.method", method);
     }
   });
@@ -93,7 +93,7 @@ describe("RequestHeadParser", () => {
     ["G(", "malformed"],
     ["GET\t", "malformed"],
     ["GET\r", "malformed"],
-    ["M".repeat(65), "unknown-method"],
+    ["M".repeat(101), "uri-too-long"],
     ["GET  ", "malformed"],
     ["GET /\t", "malformed"],
     ["GET /\xe9", "malformed"],
