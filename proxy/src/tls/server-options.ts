@@ -70,8 +70,9 @@ export function commonTlsOptions(settings: TlsSettings): TlsOptions & { readonly
 
 /**
  * Adds the options of a server that requests client certificates (docs/features/auth-tls.md). Certificates are checked
- * on each connection, so session tickets are disabled. OpenSSL verifies the certificates; client-validation.ts then
- * decides which clients are refused, and with which alert.
+ * on each connection, so no session is resumed: without tickets TLS 1.2 issues none, and TLS 1.3 only references to
+ * sessions, which are not stored. OpenSSL verifies the certificates; client-validation.ts then decides which clients
+ * are refused, and with which alert.
  */
 export function clientValidationOptions(
   { mode, deferred, forward, authorities }: ClientPolicy,

@@ -158,6 +158,24 @@ describe("client certificates", () => {
     });
   }
 
+  for (const mode of ["require", "optional"] as const) {
+    it(`TLSv1.3: a host with the mode ${mode} resumes no session, neither its own nor one of another host`, async () => {
+      const started = await start(strict({ mode }));
+      const own = { cert: direct.chainPem, key: direct.keyPem, maxVersion: "TLSv1.3" } as const;
+      for (const servername of ["m.example", "open.example"]) {
+        const sessions: Buffer[] = [];
+        const first = await started.connect({ ...own, servername });
+        first.on("session", (session: Buffer) => sessions.push(session));
+        first.resume();
+        await eventually(() => sessions.length > 0);
+        const [session] = sessions;
+        const again = await started.connect({ ...own, servername: "m.example", session });
+        expect(again.isSessionReused()).to.equal(false);
+        expect(await readUntil(again, /\|/)).to.equal("m.example|");
+      }
+    });
+  }
+
   describe("openssl as the client", () => {
     let folder: string;
     const files = (name: string): readonly string[] => [
