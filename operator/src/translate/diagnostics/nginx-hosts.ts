@@ -64,7 +64,7 @@ export const appRootNotYours = (place: Place, host: string, namespace: string): 
   finding("warning", "HostWideNotYours")(
     place,
     `app-root has no effect on host ${host}, which belongs to namespace ${namespace}; expected an Ingress of that namespace, or ` +
-      'one with the path "/"',
+      'one that serves the path "/"',
   );
 
 /** A further name for a host of another namespace. */

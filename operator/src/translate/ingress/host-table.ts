@@ -5,6 +5,8 @@ import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
+import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
+import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
 import { keyField } from "../diagnostics/define-finding.ts";
@@ -89,7 +91,7 @@ export function buildHostTable(
   });
   losses.diagnostics.push(...(listed?.diagnostics ?? []));
   const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(compare);
-  const appRoot = chooseAppRoot(byAge, ownerNamespace, losses);
+  const appRoot = chooseAppRoot(byAge, { ownerNamespace, winners, ofPaths }, losses);
   const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
   reportIgnoredLevels(byAge, chosen, losses);
   const fallback = chooseFallback(byAge, { everyPath, rest, lastResort }, losses);
@@ -114,20 +116,50 @@ export function buildHostTable(
   };
 }
 
-/** Chooses the oldest application root of Ingresses that are in the owner's namespace or have the path `/`. */
+/**
+ * Chooses the oldest application root of Ingresses that are in the owner's namespace or serve the path `/`. A path
+ * `/` that an older Ingress has, or that a route of another namespace precedes for exactly `/`, serves nothing there.
+ */
 function chooseAppRoot(
   byAge: readonly HostClaim[],
-  ownerNamespace: string | undefined,
+  {
+    ownerNamespace,
+    winners,
+    ofPaths,
+  }: {
+    readonly ownerNamespace: string | undefined;
+    readonly winners: readonly Winner[];
+    /** The routes of the winners in the order in which they are tried. */
+    readonly ofPaths: readonly Route[];
+  },
   losses: Losses,
 ): Route | undefined {
+  const servesRoot = (owner: ObjectRef): boolean => {
+    const first = ofPaths.find(({ match }) => takesRoot(match.path))?.id;
+    const server = winners.find(({ claim }) => claim.route.id === first)?.owner;
+    return (
+      server?.namespace === owner.namespace && winners.some((one) => one.owner === owner && hasRoot(one))
+    );
+  };
   let chosen: Route | undefined;
-  for (const { appRoot, owner, routes } of byAge) {
+  for (const { appRoot, owner } of byAge) {
     if (appRoot === undefined) continue;
-    const hasRoot = routes.some(({ route: { match } }) => isEveryPath(match.path) || isRoot(match.path));
-    if (owner.namespace !== ownerNamespace && !hasRoot) losses.foreignAppRoot(owner, ownerNamespace ?? "");
-    else chosen ??= appRoot.route;
+    if (owner.namespace === ownerNamespace || servesRoot(owner)) chosen ??= appRoot.route;
+    else losses.foreignAppRoot(owner, ownerNamespace ?? "");
   }
   return chosen;
+}
+
+const hasRoot = ({ claim }: Winner): boolean =>
+  isEveryPath(claim.route.match.path) || isRoot(claim.route.match.path);
+
+/** Whether a route receives requests for exactly `/`, if no earlier one does. */
+function takesRoot(path: PathMatch): boolean {
+  if (path.type !== "regex") return isEveryPath(path) || isRoot(path);
+  const begins = literalBeginning(withoutAnchor(path.value) ?? "").text;
+  if (!"/".startsWith(begins)) return false;
+  const regex = compileRegex(path.value, { whole: false });
+  return regex.ok && regex.value.test("/");
 }
 
 const isRoot = ({ type, value }: PathMatch): boolean => type === "exact" && value === "/";
