@@ -2,6 +2,7 @@
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { LocationPath } from "./snippets/location.ts";
 
 /** Facts that are known only when all Ingresses are planned. */
 export type HostFacts = {
@@ -34,4 +35,9 @@ export type HostWishes = {
   readonly www?: RedirectedName;
   /** Whether TLS is passed through to the backend of `/` without being terminated. */
   readonly passthrough?: true;
+  /**
+   * The paths that a snippet protects on the whole host. They are answered 503 on the routes of the namespace's other
+   * Ingresses as well.
+   */
+  readonly closedPaths?: "all" | readonly LocationPath[];
 };

@@ -6,7 +6,9 @@ import { memo } from "../incremental/memo.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
 import { withRoutes, type HostTable } from "../ingress/host-table.ts";
 import type { TlsHostTable } from "../ingress/tls-host-table.ts";
+import { closedByOthers, closingsOf } from "./closed-paths.ts";
 import type { FeaturesOnHost, HostFacts } from "./host-facts.ts";
+import { joinFeatures } from "./join-features.ts";
 
 type TlsHosts = SortedEntries<TlsHostTable, string>;
 
@@ -48,10 +50,19 @@ export function createNginxHosts(
 /** The routes whose features depend on the host, by id. */
 export const dependentOf = memo((table: HostTable): ReadonlyMap<string, FeaturesOnHost> => {
   const dependent = new Map<string, FeaturesOnHost>();
-  const add = ({ route, featuresOn }: RouteClaim): void => {
-    if (featuresOn !== undefined) dependent.set(route.id, featuresOn);
-  };
-  for (const { routes, fallback, appRoot, rest } of table.claims) {
+  const closingOf = closingsOf(table.claims);
+  for (const claim of table.claims) {
+    const { routes, fallback, appRoot, rest } = claim;
+    const closing = closingOf(claim);
+    const add = (one: RouteClaim): void => {
+      const { route, featuresOn } = one;
+      if (featuresOn === undefined) return;
+      const closed = closing && closedByOthers(one, closing);
+      dependent.set(
+        route.id,
+        closed === undefined ? featuresOn : (facts) => joinFeatures(closed, featuresOn(facts)),
+      );
+    };
     routes.forEach(add);
     for (const one of [appRoot, fallback, rest]) if (one !== undefined) add(one);
   }

@@ -17,8 +17,10 @@ import {
   routeConflict,
 } from "../diagnostics/routes.ts";
 import { appRootNotYours } from "../diagnostics/nginx-hosts.ts";
-import { routeConflictEvent } from "../events.ts";
+import { protectionRefused } from "../diagnostics/ingress-nginx.ts";
+import { notServed, routeConflictEvent } from "../events.ts";
 import type { Conflict, DesiredEvent, Diagnostic } from "../finding.ts";
+import { findClosed } from "../ingress-nginx/closed-paths.ts";
 import { listRoutes } from "../ingress-nginx/regex-list.ts";
 import type { HostOwner } from "../ownership.ts";
 import type { ServedHost } from "../routing.ts";
@@ -91,6 +93,7 @@ export function buildHostTable(
   });
   losses.diagnostics.push(...(listed?.diagnostics ?? []));
   const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(compare);
+  losses.closedByOthers(byAge);
   const appRoot = chooseAppRoot(byAge, { ownerNamespace, winners, ofPaths }, losses);
   const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
   reportIgnoredLevels(byAge, chosen, losses);
@@ -376,6 +379,12 @@ function createLosses(host: HostPattern, ports: readonly number[]) {
     foreignAppRoot: (loser: ObjectRef, namespace: string): void => {
       const field = keyField("metadata.annotations", "app-root");
       diagnostics.push(appRootNotYours({ object: loser, field }, host.host, namespace));
+    },
+    closedByOthers: (claims: readonly HostClaim[]): void => {
+      for (const { object, message } of findClosed(claims)) {
+        diagnostics.push(protectionRefused({ object, field: "spec.rules" }, message));
+        events.push(notServed(object, message));
+      }
     },
     shadowedRegex: ({ field, written }: RouteClaim, loser: ObjectRef, winner: ObjectRef): void => {
       diagnostics.push(regexShadowed({ object: loser, field }, host.host, written, winner));

@@ -5,6 +5,8 @@ import type { NginxAnnotation } from "../annotations/declare.ts";
 import { authSnippet } from "../annotations/ext-auth.ts";
 import { modsecuritySnippet } from "../annotations/responses.ts";
 import { configurationSnippet, serverSnippet, streamSnippet } from "../annotations/snippets.ts";
+import { closedOn, type SnippetLevel } from "../closed-paths.ts";
+import type { HostWishes } from "../host-facts.ts";
 import { joinFeatures } from "../join-features.ts";
 import { blocksRequests } from "../snippets/modsecurity.ts";
 import type { ClassedStatement } from "../snippets/classify.ts";
@@ -12,10 +14,7 @@ import type { LocationPath } from "../snippets/location.ts";
 import { readSnippet } from "../snippets/read.ts";
 import type { Group, GroupContext, GroupOutput, NginxPath } from "./group.ts";
 
-/** The place of a snippet in nginx's configuration, which determines its effect. */
-type Level = "location" | "server" | "subrequest" | "stream";
-
-type Snippet = { readonly annotation: NginxAnnotation<string>; readonly level: Level };
+type Snippet = { readonly annotation: NginxAnnotation<string>; readonly level: SnippetLevel };
 
 const kinds: readonly Snippet[] = [
   { annotation: configurationSnippet, level: "location" },
@@ -40,7 +39,8 @@ export const snippets: Group = (read, context) => {
       (before, one) => joinFeatures(before, one.ofPath?.(path)),
       undefined,
     );
-  return { features, ofPath };
+  const host: HostWishes = Object.assign({}, ...outputs.map((one) => one.host));
+  return { features, ofPath, host };
 };
 
 function translate({ annotation, level }: Snippet, text: string, context: GroupContext): GroupOutput {
@@ -90,7 +90,14 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   return {
     features: featuresOf(served),
     ...(closed.length > 0 && { ofPath: (path) => closedOn(path, closed, level) }),
+    ...(level === "server" && { host: closingOf(closes !== undefined, closed, context) }),
   };
+}
+
+/** The paths that the configuration of a server closes on the routes of other Ingresses of the host. */
+function closingOf(closesAll: boolean, closed: readonly LocationPath[], { nginx }: GroupContext): HostWishes {
+  if (closesAll && !nginx.policy.servesUnprotected) return { closedPaths: "all" };
+  return closed.length > 0 ? { closedPaths: closed } : {};
 }
 
 /** The maximum number of statements that the verdict of a snippet names. The findings name all of them. */
@@ -114,28 +121,6 @@ function featuresOf(statements: readonly ClassedStatement[]): RouteFeatures | un
       ...(change.request && { "request-headers": change.request }),
     });
   }, undefined);
-}
-
-/**
- * The closed paths of one route. A location of the server does not receive the requests of a longer or exact
- * one; a location within another receives those that have reached the outer one.
- */
-function closedOn(
-  { written, pathType, match, isDefaultBackend }: NginxPath,
-  closed: readonly LocationPath[],
-  level: Level,
-): RouteFeatures | undefined {
-  const isRegexHost = match.type === "regex";
-  const isExact = pathType === "Exact" && !isRegexHost;
-  const takes = ({ type, value, isFirst }: LocationPath): boolean => {
-    if (level !== "server" || isRegexHost || isDefaultBackend) return true;
-    if (isExact) return type === "exact" && value === written;
-    if (type === "beginning" && isFirst !== true)
-      return !(written.length > value.length && written.startsWith(value));
-    return true;
-  };
-  const paths = closed.filter(takes).map(({ type, value }) => ({ type, value }));
-  return paths.length === 0 ? undefined : { "closed-paths": { paths, statusCode: 503 } };
 }
 
 /** Judges rules of ModSecurity, which only detect unless they state that they block. */
