@@ -62,10 +62,14 @@ export function readNginxConfig(
       place: { object: refOf(parameters), field: keyField("spec.nginxConfig", key) },
     });
   }
-  // The last entry for a key wins.
-  for (const entry of new Map(entries.map((one) => [one.key, one])).values()) reader.read(entry);
+  // The last entry for a key wins, unless it is empty, which counts as absent.
+  const byKey = new Map<string, Entry>();
+  for (const entry of entries) if (!isEmpty(entry) || !byKey.has(entry.key)) byKey.set(entry.key, entry);
+  for (const entry of byKey.values()) reader.read(entry);
   return reader.finish();
 }
+
+const isEmpty = ({ raw }: Entry): boolean => raw.trim() === "";
 
 /** Collects the effects of the keys. */
 class ConfigReader {
@@ -86,7 +90,8 @@ class ConfigReader {
     if (isStrict) this.closes = `ConfigMap ${named} does not exist`;
   }
 
-  read({ key, raw, place }: Entry): void {
+  read(entry: Entry): void {
+    const { key, raw, place } = entry;
     this.places.set(key, place);
     const known = configKeyOf(key);
     if (known === undefined) {
@@ -94,13 +99,14 @@ class ConfigReader {
       this.ignored(place, `${quote(key)} is not a key that is known here${hint}; it has no effect`);
       return;
     }
+    if (isEmpty(entry)) return;
     switch (known.type) {
       case "default":
-        return this.readDefault(known.annotation, { key, raw, place });
+        return this.readDefault(known.annotation, entry);
       case "setting": {
         const value = known.read(raw);
         if (value.ok) this.keys = { ...this.keys, ...value.value };
-        else this.invalid({ key, raw, place }, value.error, known.protective === true);
+        else this.invalid(entry, value.error, known.protective === true);
         return;
       }
       case "needless":
@@ -113,7 +119,7 @@ class ConfigReader {
         else this.refuse(place, `${key}: ${known.say}`);
         return;
       case "snippet":
-        return this.readSnippet({ key, raw, place });
+        return this.readSnippet(entry);
     }
   }
 
@@ -132,7 +138,6 @@ class ConfigReader {
   }
 
   private readSnippet({ key, raw, place }: Entry): void {
-    if (raw.trim() === "") return;
     if (key === "modsecurity-snippet") {
       if (blocksRequests(raw))
         this.refuse(place, `${key}: its rules block requests, and there is no ModSecurity`);
