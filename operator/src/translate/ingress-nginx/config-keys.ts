@@ -176,7 +176,6 @@ const own: Readonly<Record<string, ConfigKey>> = {
   ),
   "enable-opentracing": unless(isFalse, "use --tracing-endpoint of the proxies"),
   "enable-modsecurity": unless(isFalse, "there is no ModSecurity to inspect requests"),
-  "enable-owasp-modsecurity-crs": unless(isFalse, "there is no ModSecurity to inspect requests"),
   "default-type": needless,
   "strict-validate-path-type": needless,
   "service-upstream": needless,

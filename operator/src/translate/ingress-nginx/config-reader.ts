@@ -79,6 +79,7 @@ class ConfigReader {
   private readonly lookup: Lookup;
   private readonly places = new Map<string, Place>();
   private closes: string | undefined;
+  private unprotected: string | undefined;
 
   constructor(lookup: Lookup) {
     this.lookup = lookup;
@@ -116,7 +117,7 @@ class ConfigReader {
         return;
       case "refused":
         if (known.severity === "warning") this.ignored(place, `${key}: ${known.say}`);
-        else this.refuse(place, `${key}: ${known.say}`);
+        else this.cannotProtect(place, `${key}: ${known.say}`);
         return;
       case "snippet":
         return this.readSnippet(entry);
@@ -131,7 +132,7 @@ class ConfigReader {
     const isMissing = annotation.served === "not-yet" || annotation.served === "refused";
     const isWanted = annotation.isNeutral?.(value.value) !== true;
     if (isMissing && isWanted && annotation.protective === true) {
-      return this.refuse(place, `${key}: ${annotation.here}`);
+      return this.cannotProtect(place, `${key}: ${annotation.here.replace(/\.$/, "")}`);
     }
     if (isMissing && isWanted) this.ignored(place, `${key}: ${annotation.here}`);
     this.defaults.set(annotation.name, value.value);
@@ -140,7 +141,7 @@ class ConfigReader {
   private readSnippet({ key, raw, place }: Entry): void {
     if (key === "modsecurity-snippet") {
       if (blocksRequests(raw))
-        this.refuse(place, `${key}: its rules block requests, and there is no ModSecurity`);
+        this.cannotProtect(place, `${key}: its rules block requests, and there is no ModSecurity`);
       else this.ignored(place, `${key}: there is no ModSecurity to inspect requests; its rules only detect`);
       return;
     }
@@ -149,7 +150,7 @@ class ConfigReader {
     if (protective !== undefined || problem?.isProtective === true) {
       const what =
         protective === undefined ? problem?.message : `line ${protective.line}: ${protective.text}`;
-      this.refuse(place, `${key}: ${what} is not executed, although it protects`);
+      this.cannotProtect(place, `${key}: ${what} is not executed, although it protects`);
     } else {
       this.diagnostics.push(snippetIgnored(place, key, "nginx configuration is never executed", "error"));
     }
@@ -168,6 +169,13 @@ class ConfigReader {
   private refuse(place: Place, message: string): void {
     this.diagnostics.push(protectionRefused(place, `${message}; every request to the class is answered 503`));
     this.closes ??= message;
+  }
+
+  /** Closes the Ingresses of classes that are not served without a protection that this gateway does not support. */
+  private cannotProtect(place: Place, message: string): void {
+    const consequence = "every request to the class is answered 503, unless it says whenUnprotected: serve";
+    this.diagnostics.push(protectionRefused(place, `${message}; ${consequence}`));
+    this.unprotected ??= message;
   }
 
   finish(): NginxConfig {
@@ -191,6 +199,7 @@ class ConfigReader {
       diagnostics: this.diagnostics,
       ...(features !== undefined && { features }),
       ...(this.closes !== undefined && { closes: this.closes }),
+      ...(this.unprotected !== undefined && { unprotected: this.unprotected }),
     };
   }
 

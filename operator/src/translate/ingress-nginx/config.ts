@@ -66,6 +66,11 @@ export type NginxConfig = {
   readonly features?: RouteFeatures;
   /** The reason why every request to its classes is answered 503; absent if it is not. */
   readonly closes?: string;
+  /**
+   * A protection that this gateway does not support, beginning with its key. Every request to its classes is answered
+   * 503, except of those with `whenUnprotected: serve`.
+   */
+  readonly unprotected?: string;
   readonly diagnostics: readonly Diagnostic[];
 };
 

@@ -81,6 +81,8 @@ type Written = { readonly annotation: NginxAnnotation; readonly key: string; rea
 type Value = { readonly source: Source; readonly value: unknown };
 
 const answers503 = "every request to the paths of the Ingress is answered 503";
+const withoutProtection =
+  "requests are served without this protection, because the class says whenUnprotected: serve";
 
 /** The handling in ingress-nginx of a value that closes the paths here, for messages. */
 function inIngressNginx(bad: Letter): string {
@@ -118,11 +120,18 @@ export function openNginxAnnotations(
   let isClosed = false;
   let isUnprotected = false;
 
-  if (nginx.config.closes !== undefined) {
-    const message = `A setting that protects the class is not served: ${nginx.config.closes}; ${answers503}`;
+  const { closes, unprotected } = nginx.config;
+  const closedBy = closes ?? (nginx.policy.servesUnprotected ? undefined : unprotected);
+  if (closedBy !== undefined) {
+    const message = `A setting that protects the class is not served: ${closedBy}; ${answers503}`;
     isClosed = true;
     diagnostics.push(protectionRefused({ object }, message));
     events.push(notServed(object, message));
+  } else if (unprotected !== undefined) {
+    const message = `${unprotected}; ${withoutProtection}`;
+    isUnprotected = true;
+    diagnostics.push(protectionRefused({ object }, message));
+    events.push(invalidAnnotationEvent(object, message));
   }
 
   const { written, others } = collect(ingress.metadata.annotations ?? {}, nginx);
@@ -153,7 +162,7 @@ export function openNginxAnnotations(
     cannotProtect(annotation, why, finding = protectionRefused) {
       if (!nginx.policy.servesUnprotected) return say.close(annotation, why, finding);
       const key = keyOf(annotation);
-      const text = `${why}; requests are served without this protection, because the class says whenUnprotected: serve`;
+      const text = `${why}; ${withoutProtection}`;
       isUnprotected = true;
       diagnostics.push(finding(placeOf(key), `${key}: ${text}`));
       events.push(invalidAnnotationEvent(object, `${key}: ${text}`));
