@@ -27,9 +27,11 @@ export function predictFilter(
     case "max-body-size":
       return "depends";
     case "ip-access-control": {
-      const { unavailable, deny = [], allow } = features[slug] ?? {};
+      const { unavailable, blocked = [], deny = [], allow } = features[slug] ?? {};
       if (unavailable === true) return undefined;
-      const isClosedToAll = allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => deny.includes(all));
+      const refused = [...blocked, ...deny];
+      const isClosedToAll =
+        allow?.length === 0 || ["0.0.0.0/0", "::/0"].every((all) => refused.includes(all));
       return isClosedToAll ? { status: 403 } : "depends";
     }
     case "auth-basic-secret": {

@@ -107,7 +107,10 @@ function comparable(unit: ServedUnit): object {
   };
 }
 
-/** Removes the names of zones and of address lists, which depend on the object that defines them. */
+/**
+ * Removes the names of zones and of address lists, which depend on the object that defines them. Blocked addresses are
+ * written as denied ones, except with `satisfy: any`, which closes the path.
+ */
 const withoutNames = ({
   "rate-limit": limit,
   "ip-access-control": addresses,
@@ -115,7 +118,14 @@ const withoutNames = ({
   ...features
 }: RouteFeatures): object => ({
   ...features,
-  ...(addresses && { "ip-access-control": { ...addresses, name: undefined } }),
+  ...(addresses && {
+    "ip-access-control": {
+      ...addresses,
+      name: undefined,
+      blocked: undefined,
+      deny: [...(addresses.blocked ?? []), ...addresses.deny],
+    },
+  }),
   ...(retry && {
     retry: { ...retry, grpcCodes: retry.grpcCodes?.length === 0 ? undefined : retry.grpcCodes },
   }),

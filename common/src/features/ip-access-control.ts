@@ -8,6 +8,8 @@ export const ipAccessControlSchema = z.object({
   unavailable: z.literal(true).optional(),
   /** `namespace/name` of the resource with the lists, for the access log; absent if they are not from a resource. */
   name: z.string().optional(),
+  /** The addresses that are rejected even if another check admits the client (`satisfy: any`); absent for none. */
+  blocked: z.array(cidrTextSchema).optional(),
   /** The addresses that are rejected, even if `allow` contains them. */
   deny: z.array(cidrTextSchema),
   /** The only addresses that are admitted; an empty list admits no client. If absent, every client is admitted. */

@@ -34,6 +34,11 @@ export type Filter = {
   /** Returns a reply to answer the request itself, or undefined to let it continue. */
   readonly onRequest?: (exchange: Exchange) => LocalReply | undefined | Promise<LocalReply | undefined>;
   /**
+   * The part of this check that no other one replaces and that stays in its place, before the others; `onRequest`
+   * includes it (docs/features/satisfy.md).
+   */
+  readonly onEveryRequest?: (exchange: Exchange) => LocalReply | undefined;
+  /**
    * The part of this check that runs although another check has admitted the request, after `onUnchecked` and
    * `onAdmitted`; `onRequest` includes it (docs/features/satisfy.md).
    */

@@ -25,7 +25,8 @@ type Check = {
 /**
  * Replaces the checks of a route by one that lets a request pass when any of them does, and every required one besides.
  * If none does, a refusal for lack of credentials (401, or a redirect to sign in) takes precedence over 403. A check that
- * cannot be made ends the request. See docs/features/satisfy.md.
+ * cannot be made ends the request. The part of a check that concerns every request stays in its place. See
+ * docs/features/satisfy.md.
  */
 export function combineChecks(filters: readonly Filter[], features: RouteFeatures): readonly Filter[] {
   if (features.satisfy !== "any") return filters;
@@ -36,8 +37,8 @@ export function combineChecks(filters: readonly Filter[], features: RouteFeature
   return filters.map((filter) => {
     if (filter.slug === slug) return { slug, onRequest };
     if (!checks.some((check) => check.filter === filter)) return filter;
-    const { onRequest: _, ...rest } = filter;
-    return rest;
+    const { onRequest: _, onEveryRequest, ...rest } = filter;
+    return onEveryRequest === undefined ? rest : { ...rest, onRequest: onEveryRequest };
   });
 }
 

@@ -31,6 +31,25 @@ describe("the ip-access-control filter", () => {
     });
   });
 
+  it("ip-access-control: a blocked address is rejected even if it is allowed, and the log names the range", () => {
+    const feature: IpAccessControl = {
+      name: "shop/office",
+      blocked: ["10.1.0.0/16"],
+      deny: [],
+      allow: ["10.0.0.0/8"],
+    };
+    const under = exchange();
+    under.clientIp = "10.1.2.3";
+    expect(ipAccessControlFilter(feature).onRequest?.(under)).to.deep.equal({
+      status: 403,
+      error: "client address not allowed",
+      reason: "address-denied",
+      detail: "blocked range 10.1.0.0/16",
+    });
+    expect(letsIn(feature, "10.2.0.1")).to.equal(true);
+    expect(letsIn(feature, "192.0.2.1")).to.equal(false);
+  });
+
   it("ip-access-control: the log learns the narrowest range that denied the address, and the client does not", () => {
     const feature: IpAccessControl = {
       deny: ["10.0.0.0/8", "10.1.0.0/16", "2001:db8::/32"],

@@ -4,6 +4,7 @@ import type { UserList } from "../../src/auth/user-list.ts";
 import type { Exchange } from "../../src/exchange/exchange.ts";
 import type { Filter } from "../../src/exchange/filter.ts";
 import { authBasicSecretFilter } from "../../src/filters/auth-basic-secret.ts";
+import { ipAccessControlFilter } from "../../src/filters/ip-access-control.ts";
 import { combineChecks, satisfyFilter } from "../../src/filters/satisfy.ts";
 import type { LocalReply } from "../../src/message/local-reply.ts";
 import { exchange } from "./support.ts";
@@ -65,6 +66,25 @@ describe("satisfy", () => {
         "+ext-auth",
       ],
     });
+  });
+
+  it("satisfy: a blocked address is rejected although another check agrees", async () => {
+    const addresses = { blocked: ["10.1.0.0/16"], deny: ["10.2.0.0/16"] };
+    const features: RouteFeatures = { satisfy: "any", "ip-access-control": addresses };
+    const basic: Filter = { slug: "auth-basic-secret", onRequest: () => undefined };
+    const filters = combineChecks([ipAccessControlFilter(addresses), basic, satisfyFilter()], features);
+    const statusOf = async (clientIp: string): Promise<Verdict> => {
+      const under = exchange();
+      under.clientIp = clientIp;
+      for (const { onRequest } of filters) {
+        const reply = await onRequest?.(under);
+        if (reply !== undefined) return reply.status;
+      }
+      return undefined;
+    };
+    expect(await statusOf("10.1.2.3")).to.equal(403);
+    expect(await statusOf("10.2.2.3"), "a denied address").to.equal(undefined);
+    expect(await statusOf("10.3.2.3")).to.equal(undefined);
   });
 
   it("satisfy: an allowed address is enough, and one that is only not denied is not", async () => {

@@ -4,13 +4,18 @@ import { noteIf, policy, unsayable, type FeatureWriter } from "../written.ts";
 import { durationText } from "./limits.ts";
 
 export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
-  { allow, deny, unavailable },
-  { define, namespace },
+  { allow, blocked = [], deny: denied, unavailable },
+  { define, namespace, route },
 ) => {
   // An empty list in an IpAccessControl admits every client, so it cannot express this.
   if (unavailable === true || allow?.length === 0) {
     return unsayable("ip-access-control", "No client is let in, which address rules cannot say", "closes");
   }
+  if (blocked.length > 0 && route.features?.satisfy === "any") {
+    const text = "With satisfy: any, address rules cannot reject clients that authenticate";
+    return unsayable("ip-access-control", text, "closes");
+  }
+  const deny = [...blocked, ...denied];
   const spec = { ...(deny.length > 0 && { deny }), ...(allow !== undefined && { allow }) };
   return {
     annotations: { "ip-access-control": `${namespace}/${define(policy("IpAccessControl", spec))}` },

@@ -210,7 +210,7 @@ class ConfigReader {
     const request = this.fieldsOf("proxy-set-headers", proxySetHeaders);
     const { gzipLevel, gzipMinLength, gzipTypes } = this.keys;
     const features: RouteFeatures = {
-      ...(blockCidrs.length > 0 && { "ip-access-control": { deny: [...blockCidrs] } }),
+      ...(blockCidrs.length > 0 && { "ip-access-control": { blocked: [...blockCidrs], deny: [] } }),
       ...((set.length > 0 || hideHeaders.length > 0) && {
         "response-headers": {
           ...(set.length > 0 && { set }),
