@@ -193,6 +193,13 @@ export const referenceForm = ({
   },
 });
 
+/**
+ * The text of a reference, which a group parses. For values of other characters ingress-nginx ignores the setting or
+ * does not load the Ingress; a text of these characters that is not a reference closes the paths.
+ */
+export const referenceTextForm = (noun: string, expected: string): Form<string> =>
+  textForm(noun, new RegExp(`^[${basicCharacters}]+$`), expected);
+
 const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**

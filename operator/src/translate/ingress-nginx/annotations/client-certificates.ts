@@ -1,11 +1,11 @@
 /** Annotations about certificates of clients. */
-import { booleanForm, integerForm, textForm, wordForm } from "../values.ts";
+import { booleanForm, integerForm, referenceTextForm, textForm, wordForm } from "../values.ts";
 import { declare } from "./declare.ts";
 
 export const authTlsSecret = declare({
   name: "auth-tls-secret",
   // A value of these characters that is not a reference closes the hosts. ingress-nginx does not load other values.
-  form: textForm("namespace/name", /^[A-Za-z0-9\-._~/:]+$/, "namespace/name"),
+  form: referenceTextForm("namespace/name", "namespace/name"),
   bad: "X",
   risk: "Medium",
   scope: "host",

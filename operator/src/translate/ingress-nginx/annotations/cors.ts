@@ -62,7 +62,8 @@ const sentForm = (noun: string, item: RegExp, expected: string): Form<string> =>
   },
 });
 
-const fieldName = /^(?:\*|[A-Za-z0-9_-]+)$/;
+const fieldName = /^[A-Za-z0-9_-]+$/;
+const fieldNameOrAll = /^(?:\*|[A-Za-z0-9_-]+)$/;
 
 export const corsAllowMethods = declare({
   ...corsRule,
@@ -96,7 +97,7 @@ export const corsAllowCredentials = declare({
 export const corsExposeHeaders = declare({
   ...corsRule,
   name: "cors-expose-headers",
-  form: sentForm("list of header names", fieldName, "header names with commas"),
+  form: sentForm("list of header names", fieldNameOrAll, "header names with commas, or *"),
   risk: "Medium",
   shownDefault: "none",
   meaning: "The response headers that pages may read.",

@@ -6,7 +6,7 @@ import {
   integerForm,
   linesForm,
   listForm,
-  referenceForm,
+  referenceTextForm,
   secondsForm,
   textForm,
   wordForm,
@@ -95,7 +95,7 @@ export const authResponseHeaders = declare({
 
 export const authProxySetHeaders = declare({
   name: "auth-proxy-set-headers",
-  form: referenceForm({ optionalNamespace: true }),
+  form: referenceTextForm("[namespace/]name", "a name, or namespace/name"),
   bad: "I",
   risk: "Medium",
   scope: "location",

@@ -6,7 +6,7 @@ import {
   linesForm,
   listForm,
   onOffForm,
-  referenceForm,
+  referenceTextForm,
   textForm,
 } from "../values.ts";
 import { declare, type NginxAnnotation } from "./declare.ts";
@@ -42,7 +42,7 @@ export const disableProxyInterceptErrors = declare({
 
 export const customHeaders = declare({
   name: "custom-headers",
-  form: referenceForm({ optionalNamespace: false }),
+  form: referenceTextForm("namespace/name", "namespace/name"),
   bad: "I",
   risk: "Medium",
   scope: "location",

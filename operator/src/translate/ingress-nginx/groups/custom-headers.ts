@@ -3,12 +3,14 @@ import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { quote } from "../../text.ts";
 import { customHeaders } from "../annotations/responses.ts";
 import { readConfigMapFields } from "../config-map-fields.ts";
+import { referenceForm } from "../values.ts";
 import type { Group } from "./group.ts";
 
 export const customHeadersGroup: Group = (read, context) => {
-  const reference = read(customHeaders);
-  if (reference === undefined) return {};
-  const fields = readConfigMapFields(reference, context);
+  const text = read(customHeaders);
+  if (text === undefined) return {};
+  const reference = referenceForm({ optionalNamespace: false }).parse(text);
+  const fields = reference.ok ? readConfigMapFields(reference.value, context) : reference;
   if (!fields.ok) return (context.close(customHeaders, describeProblem(fields.error)), {});
   const allowed = context.nginx.config.keys.globalAllowedResponseHeaders;
   const other = fields.value.find(({ name }) => !allowed.includes(name.toLowerCase()));

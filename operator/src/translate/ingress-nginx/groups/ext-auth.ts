@@ -33,6 +33,7 @@ import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts
 import { readCacheTimes } from "../cache-times.ts";
 import { readConfigMapFields } from "../config-map-fields.ts";
 import { isExempt } from "../exempt-paths.ts";
+import { referenceForm } from "../values.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
@@ -193,9 +194,10 @@ function readFields(
   }
   const redirect = add("X-Auth-Request-Redirect", setting(authRequestRedirect) ?? "$request_uri");
   if (!redirect.ok) return refuse(authRequestRedirect, describeProblem(redirect.error));
-  const reference = setting(authProxySetHeaders);
-  if (reference === undefined) return fields();
-  const ofMap = readConfigMapFields(reference, context);
+  const named = setting(authProxySetHeaders);
+  if (named === undefined) return fields();
+  const reference = referenceForm({ optionalNamespace: true }).parse(named);
+  const ofMap = reference.ok ? readConfigMapFields(reference.value, context) : reference;
   if (!ofMap.ok) return refuse(authProxySetHeaders, describeProblem(ofMap.error));
   for (const { name, value } of ofMap.value) {
     // Values of ConfigMaps are in wire form; templates are parsed from text.
