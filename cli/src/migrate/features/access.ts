@@ -1,6 +1,10 @@
 /** Writes access rules: addresses, passwords, and pages of other origins. */
+import { isDeepStrictEqual } from "node:util";
+import { cors } from "@svc-gateway/common/features/cors.ts";
+import { shown } from "@svc-gateway/common/values/clip.ts";
 import { maxDurationMs } from "@svc-gateway/common/values/duration.ts";
-import { noteIf, policy, unsayable, type FeatureWriter } from "../written.ts";
+import { splitCsv } from "@svc-gateway/common/values/list.ts";
+import { noteIf, policy, unsayable, type FeatureWriter, type Written } from "../written.ts";
 import { durationText } from "./limits.ts";
 
 export const writeIpAccessControl: FeatureWriter<"ip-access-control"> = (
@@ -55,28 +59,48 @@ export const writeAuthBasicSecret: FeatureWriter<"auth-basic-secret"> = (lists) 
   };
 };
 
+/** Writes a list of methods or header names. It is lost if the annotation does not parse to the same items. */
+function writeList(
+  property: "allowMethods" | "allowHeaders" | "exposeHeaders",
+  items: readonly string[],
+): Written {
+  if (items.length === 0) return {};
+  const written = items.join(", ");
+  // Browsers compare methods with case, so small letters permit none.
+  const text = property === "allowMethods" ? written.toUpperCase() : written;
+  const inCapitals = text !== written;
+  const { name, parse } = cors.annotations[property];
+  const parsed = parse(text, () => undefined);
+  const isKept = parsed.ok && isDeepStrictEqual(parsed.value, splitCsv(text));
+  return {
+    ...(isKept && { annotations: { [name]: text } }),
+    notes: isKept
+      ? noteIf(
+          true,
+          `cors.${property}`,
+          "changed",
+          `Lists are sent without duplicates and with a blank after each comma${inCapitals ? ", methods in capital letters" : ""}`,
+        )
+      : noteIf(true, `cors.${property}`, "lost", `${name} cannot express ${JSON.stringify(shown(text))}`),
+  };
+}
+
 export const writeCors: FeatureWriter<"cors"> = (value) => {
   const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAgeSeconds } = value;
-  const list = (name: string, items: readonly string[]): Record<string, string> =>
-    items.length === 0 ? {} : { [name]: items.join(", ") };
+  const lists = [
+    writeList("allowMethods", allowMethods),
+    writeList("allowHeaders", allowHeaders),
+    writeList("exposeHeaders", exposeHeaders),
+  ];
   return {
     annotations: {
-      ...list("cors-allow-origins", allowOrigins),
-      ...list("cors-allow-methods", allowMethods),
-      ...list("cors-allow-headers", allowHeaders),
-      ...list("cors-expose-headers", exposeHeaders),
+      ...(allowOrigins.length > 0 && { "cors-allow-origins": allowOrigins.join(", ") }),
+      ...Object.assign({}, ...lists.map(({ annotations }) => annotations)),
       ...(allowCredentials && { "cors-allow-credentials": "true" }),
       "cors-max-age": durationText(Math.min(maxAgeSeconds * 1000, maxDurationMs)),
     },
     notes: [
-      ...["allowMethods", "allowHeaders", "exposeHeaders"].flatMap((name) =>
-        noteIf(
-          true,
-          `cors.${name}`,
-          "changed",
-          "Lists are sent without duplicates and with a blank after each comma",
-        ),
-      ),
+      ...lists.flatMap(({ notes = [] }) => notes),
       ...noteIf(
         maxAgeSeconds * 1000 > maxDurationMs,
         "cors.maxAgeSeconds",

@@ -146,7 +146,7 @@ function corsOf(cors: Cors | undefined, rest: Map<string, string>): readonly Fil
   const { allowOrigins, allowCredentials, maxAgeSeconds } = cors;
   // A list of an Ingress is one text with commas, which is sent as written.
   const [allowMethods = [], allowHeaders = [], exposeHeaders = []] = [
-    cors.allowMethods,
+    cors.allowMethods.map((text) => text.toUpperCase()),
     cors.allowHeaders,
     cors.exposeHeaders,
   ].map((list) => [...new Set(list.flatMap(splitCsv))]);
