@@ -29,6 +29,7 @@ import { builtInConfig, type NginxConfig } from "./config.ts";
 import { configKeyNames, configKeyOf } from "./config-keys.ts";
 import { blocksRequests } from "./snippets/modsecurity.ts";
 import { readSnippet } from "./snippets/read.ts";
+import { optionsOf } from "./statics.ts";
 import { readValue } from "./value.ts";
 
 type ConfigSettings = Pick<TranslateSettings, "classParametersStrict" | "ingressNginx">;
@@ -78,6 +79,7 @@ class ConfigReader {
   private readonly diagnostics: Diagnostic[] = [];
   private readonly lookup: Lookup;
   private readonly places = new Map<string, Place>();
+  private readonly fieldsOfPath: HeaderField[] = [];
   private closes: string | undefined;
   private unprotected: string | undefined;
 
@@ -198,6 +200,7 @@ class ConfigReader {
       defaults,
       diagnostics: this.diagnostics,
       ...(features !== undefined && { features }),
+      ...(this.fieldsOfPath.length > 0 && { fieldsOfPath: this.fieldsOfPath }),
       ...(this.closes !== undefined && { closes: this.closes }),
       ...(this.unprotected !== undefined && { unprotected: this.unprotected }),
     };
@@ -207,7 +210,7 @@ class ConfigReader {
   private features(): RouteFeatures | undefined {
     const { hideHeaders, addHeaders, proxySetHeaders, blockCidrs, useGzip, enableBrotli } = this.keys;
     const set = this.fieldsOf("add-headers", addHeaders);
-    const request = this.fieldsOf("proxy-set-headers", proxySetHeaders);
+    const requestHeaders = this.requestHeaders(this.fieldsOf("proxy-set-headers", proxySetHeaders));
     const { gzipLevel, gzipMinLength, gzipTypes } = this.keys;
     const features: RouteFeatures = {
       ...(blockCidrs.length > 0 && { "ip-access-control": { blocked: [...blockCidrs], deny: [] } }),
@@ -217,7 +220,7 @@ class ConfigReader {
           ...(hideHeaders.length > 0 && { remove: hideHeaders }),
         },
       }),
-      ...(request.length > 0 && { "request-headers": this.requestHeaders(request) }),
+      ...(Object.keys(requestHeaders).length > 0 && { "request-headers": requestHeaders }),
       ...((useGzip || enableBrotli) && {
         compression: {
           gzip: useGzip,
@@ -260,6 +263,10 @@ class ConfigReader {
     const templates: { readonly name: string; readonly value: RequestTemplate }[] = [];
     for (const { name, value } of fields) {
       const template = parseRequestTemplate(value);
+      if (!template.ok && parseRequestTemplate(value, anyOptions).ok) {
+        this.fieldsOfPath.push({ name, value });
+        continue;
+      }
       if (template.ok && literalOf(template.value) === undefined)
         templates.push({ name, value: template.value });
       else if (template.ok) set.push({ name, value });
@@ -269,6 +276,9 @@ class ConfigReader {
     return { ...(set.length > 0 && { set }), ...(templates.length > 0 && { templates }) };
   }
 }
+
+/** Options with which a text is read to find out whether it has only known variables. */
+const anyOptions = optionsOf({ metadata: { name: "", namespace: "" } }, { name: "", port: "" });
 
 /** The maximum number of fields of one ConfigMap that are set. */
 const maxFields = 100;

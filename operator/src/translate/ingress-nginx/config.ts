@@ -1,4 +1,5 @@
 /** The settings of ingress-nginx's ConfigMap that are not defaults of annotations. See docs/ingress-nginx.md. */
+import type { HeaderField } from "@svc-gateway/common/features/header-modifier.ts";
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { NamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { Diagnostic } from "../finding.ts";
@@ -64,6 +65,8 @@ export type NginxConfig = {
   readonly defaults: ReadonlyMap<string, unknown>;
   /** The features of all routes of its classes. */
   readonly features?: RouteFeatures;
+  /** Request fields of all routes whose values have variables of the Ingress or of the Service of the path. */
+  readonly fieldsOfPath?: readonly HeaderField[];
   /** The reason why every request to its classes is answered 503; absent if it is not. */
   readonly closes?: string;
   /**

@@ -12,6 +12,7 @@ import {
 } from "../annotations/balancing.ts";
 import { backendOfPath, backendsOf, type PathBackend } from "../path-backends.ts";
 import type { NginxReader } from "../reader.ts";
+import { optionsOf } from "../statics.ts";
 import type { Group, GroupContext, NginxPath } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
@@ -50,12 +51,10 @@ function readHash(read: NginxReader, context: GroupContext): ToBalancing | undef
 /** The templates by backend, because `$service_name` and `$service_port` are resolved here. */
 function parseForAll(
   text: string,
-  { ingress, namespace, usePartly }: GroupContext,
+  { ingress, usePartly }: GroupContext,
 ): ReadonlyMap<string, RequestTemplate> | undefined {
-  const parse = ({ name, port }: PathBackend): Result<RequestTemplate> =>
-    parseRequestTemplate(text, {
-      statics: { namespace, ingress_name: ingress.metadata.name, service_name: name, service_port: port },
-    });
+  const parse = (backend: PathBackend): Result<RequestTemplate> =>
+    parseRequestTemplate(text, optionsOf(ingress, backend));
   const found = new Map<string, RequestTemplate>();
   for (const backend of backendsOf(ingress)) {
     const template = parse(backend);

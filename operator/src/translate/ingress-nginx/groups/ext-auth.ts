@@ -33,6 +33,7 @@ import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts
 import { readCacheTimes } from "../cache-times.ts";
 import { readConfigMapFields } from "../config-map-fields.ts";
 import { isExempt } from "../exempt-paths.ts";
+import { dependsOnBackend, optionsOf } from "../statics.ts";
 import { referenceForm } from "../values.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
@@ -95,15 +96,16 @@ function readChecks(
   const refuse = refuseWith(context);
   const parts = splitUrl(url);
   if (!parts.ok) return refuse(authUrl, describeProblem(parts.error));
-  const common = readCommon(setting, context);
-  if (common === undefined) return undefined;
   const checks = new Map<string, UrlCheck>();
-  // Most URLs do not depend on the backend. All backends then have the same check.
-  const backends = /service_(?:name|port)/i.test(url)
-    ? backendsOf(context.ingress)
-    : backendsOf(context.ingress).slice(0, 1);
-  for (const backend of backends) {
-    const options = optionsOf(context, backend);
+  const all = backendsOf(context.ingress);
+  // Most settings do not depend on the backend. All backends then have the same check.
+  const backends = [url, ...textsOf(setting, context)].some(dependsOnBackend) ? all : all.slice(0, 1);
+  for (const [index, backend] of backends.entries()) {
+    const options = optionsOf(context.ingress, backend);
+    // Ignored values and differences are those of the first backend. A backend whose texts cannot be read closes all.
+    const reporting = index === 0 ? context : { ...context, ...silent };
+    const common = readCommon(setting, reporting, options);
+    if (common === undefined) return undefined;
     const authority = parseRequestTemplate(parts.value.authority, options);
     const target = parseRequestTemplate(parts.value.target, options);
     if (!authority.ok) return refuse(authUrl, describeProblem(authority.error));
@@ -112,7 +114,7 @@ function readChecks(
     const host = literalOf(authority.value);
     const service = host === undefined ? undefined : findAuthService({ scheme, authority: host }, context);
     if (service?.ok === false) return refuse(authUrl, describeProblem(service.error));
-    if (service?.value !== undefined && scheme === "https" && !mayAskUnverified(context)) return undefined;
+    if (service?.value !== undefined && scheme === "https" && !mayAskUnverified(reporting)) return undefined;
     checks.set(backends.length === 1 ? "" : keyOf(backend), {
       ...{ scheme, authority: authority.value, target: target.value },
       ...(service?.value !== undefined && { service: service.value }),
@@ -142,24 +144,31 @@ function mayAskUnverified({ nginx, report, close }: GroupContext): boolean {
 
 const keyOf = ({ name, port }: PathBackend): string => `${name}/${port}`;
 
-const optionsOf = ({ namespace, ingress }: GroupContext, backend: PathBackend): TemplateOptions => ({
-  statics: {
-    namespace,
-    ingress_name: ingress.metadata.name,
-    service_name: backend.name,
-    service_port: backend.port,
-  },
-});
+/** The texts with variables besides the URL. */
+function textsOf(setting: Setting, context: GroupContext): readonly string[] {
+  const named = referenceForm({ optionalNamespace: true }).parse(setting(authProxySetHeaders) ?? "");
+  const fields = named.ok ? readConfigMapFields(named.value, context) : named;
+  return [
+    ...[setting(authSignin), setting(authCacheKey), setting(authRequestRedirect)].map((text) => text ?? ""),
+    ...(fields.ok ? fields.value.map(({ value }) => value) : []),
+  ];
+}
+
+const silent: Pick<GroupContext, "ignore" | "differs" | "report"> = {
+  report: () => undefined,
+  ignore: () => undefined,
+  differs: () => undefined,
+};
 
 type Common = Omit<UrlCheck, "scheme" | "authority" | "target" | "service">;
 
 /** All settings of a check except the URL; undefined if the paths are closed. */
-function readCommon(setting: Setting, context: GroupContext): Common | undefined {
+function readCommon(setting: Setting, context: GroupContext, options: TemplateOptions): Common | undefined {
   const method = setting(authMethod);
-  const set = readFields(setting, method !== undefined, context);
-  const cache = readCache(setting, context);
+  const set = readFields(setting, context, options);
+  const cache = readCache(setting, context, options);
   if (set === undefined || cache === "closed") return undefined;
-  const signIn = readSignIn(setting, context);
+  const signIn = readSignIn(setting, context, options);
   return {
     method: method ?? "GET",
     timeoutMs,
@@ -174,21 +183,18 @@ function readCommon(setting: Setting, context: GroupContext): Common | undefined
 /** The fields that ingress-nginx sends. Those of the ConfigMap replace fields of the same name. */
 function readFields(
   setting: Setting,
-  hasMethod: boolean,
   context: GroupContext,
+  options: TemplateOptions,
 ): UrlCheck["set"] | undefined {
-  const { namespace, ingress } = context;
   const refuse = refuseWith(context);
-  const statics = { namespace, ingress_name: ingress.metadata.name };
-  const parse = (text: string): Result<RequestTemplate> => parseRequestTemplate(text, { statics });
   const { set, fields } = createCheckFields();
   const add = (name: string, text: string): Result<RequestTemplate> => {
-    const value = parse(text);
+    const value = parseRequestTemplate(text, options);
     if (value.ok) set({ name, value: value.value });
     return value;
   };
   add("X-Sent-From", "nginx-ingress-controller");
-  if (hasMethod) {
+  if (setting(authMethod) !== undefined) {
     add("X-Original-URI", "$request_uri");
     add("X-Scheme", "$pass_access_scheme");
   }
@@ -217,25 +223,29 @@ function readResponseHeaders(setting: Setting, { differs }: GroupContext): reado
 }
 
 /** The sign-in URL with the URL to return to; undefined if there is none. */
-function readSignIn(setting: Setting, context: GroupContext): RequestTemplate | undefined {
+function readSignIn(
+  setting: Setting,
+  context: GroupContext,
+  options: TemplateOptions,
+): RequestTemplate | undefined {
   const url = setting(authSignin);
   if (url === undefined) return undefined;
   const text = withReturnUrl(url, setting(authSigninRedirectParam) ?? "rd");
-  const { namespace, ingress } = context;
-  const template = parseRequestTemplate(text, {
-    statics: { namespace, ingress_name: ingress.metadata.name },
-  });
+  const template = parseRequestTemplate(text, options);
   if (template.ok) return template.value;
   context.ignore(authSignin, describeProblem(template.error));
   return undefined;
 }
 
 /** The cache settings of answers; undefined if answers are not cached. */
-function readCache(setting: Setting, context: GroupContext): UrlCheck["cache"] | "closed" | undefined {
-  const { close, namespace, ingress } = context;
+function readCache(
+  setting: Setting,
+  { close }: GroupContext,
+  options: TemplateOptions,
+): UrlCheck["cache"] | "closed" | undefined {
   const text = setting(authCacheKey);
   if (text === undefined) return undefined;
-  const key = parseRequestTemplate(text, { statics: { namespace, ingress_name: ingress.metadata.name } });
+  const key = parseRequestTemplate(text, options);
   if (!key.ok) {
     close(authCacheKey, describeProblem(key.error));
     return "closed";

@@ -16,6 +16,7 @@ import { splitUrl, type UrlParts } from "../../features/check-url.ts";
 import { findAuthService } from "../auth-target.ts";
 import { backendOfPath, backendsOf, type PathBackend } from "../path-backends.ts";
 import type { NginxReader } from "../reader.ts";
+import { optionsOf } from "../statics.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
@@ -60,16 +61,9 @@ function mirrorOf(
   const split = splitUrl(url);
   if (!split.ok) return split;
   const parts = withPathVariable(split.value);
-  const { namespace, ingress } = context;
+  const { ingress } = context;
   const parse = (text: string): Result<RequestTemplate> =>
-    parseRequestTemplate(text, {
-      statics: {
-        namespace,
-        ingress_name: ingress.metadata.name,
-        service_name: backend.name,
-        service_port: backend.port,
-      },
-    });
+    parseRequestTemplate(text, optionsOf(ingress, backend));
   const authority = parse(parts.authority);
   if (!authority.ok) return authority;
   const target = parse(parts.target);

@@ -11,7 +11,9 @@ import { joinFeatures } from "../join-features.ts";
 import { blocksRequests } from "../snippets/modsecurity.ts";
 import type { ClassedStatement } from "../snippets/classify.ts";
 import type { LocationPath } from "../snippets/location.ts";
+import { backendOfPath, backendsOf, type PathBackend } from "../path-backends.ts";
 import { readSnippet } from "../snippets/read.ts";
+import { dependsOnBackend, optionsOf } from "../statics.ts";
 import type { Group, GroupContext, GroupOutput, NginxPath } from "./group.ts";
 
 type Snippet = { readonly annotation: NginxAnnotation<string>; readonly level: SnippetLevel };
@@ -44,8 +46,16 @@ export const snippets: Group = (read, context) => {
 };
 
 function translate({ annotation, level }: Snippet, text: string, context: GroupContext): GroupOutput {
-  const { statements, problem } = readSnippet(text);
+  const { ingress } = context;
+  const all = backendsOf(ingress);
+  const varies = all.length > 1 && dependsOnBackend(text);
+  const { statements, problem } = readSnippet(text, all[0] && optionsOf(ingress, all[0]));
   const translates = context.nginx.config.keys.allowSnippetAnnotations && level !== "subrequest";
+  const isServed = ({ kind, change }: ClassedStatement): boolean =>
+    kind === "equivalent" &&
+    change !== undefined &&
+    translates &&
+    (level === "location" || change.request === undefined);
   const served: ClassedStatement[] = [];
   const closed: LocationPath[] = [];
   let closes: string | undefined;
@@ -59,7 +69,7 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
     if (problem.isProtective) closes = `${why}, and it contains words of statements that protect`;
   }
   for (const statement of statements) {
-    const { line, text: shown, kind, say, change, paths } = statement;
+    const { line, text: shown, kind, say, paths } = statement;
     const what = `line ${line}: ${shown} is not executed`;
     if (kind === "needless") {
       context.report(annotation, (place) => snippetNeedless(place, annotation.name, `${what}; ${say}`));
@@ -69,7 +79,7 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
       );
       if (paths === undefined) closes ??= `line ${line}: ${shown} cannot be executed, although ${say}`;
       else closed.push(paths);
-    } else if (change !== undefined && translates && (level === "location" || change.request === undefined)) {
+    } else if (isServed(statement)) {
       served.push(statement);
     } else {
       undone.push(`line ${line}: ${shown}: ${describeRemedy(statement)}`);
@@ -79,7 +89,8 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
     }
   }
   for (const { line, text: shown, say } of served) {
-    context.differs(annotation, `line ${line}: ${shown} is served as ${say}`);
+    const more = varies && dependsOnBackend(shown) ? ", with the Service of each path" : "";
+    context.differs(annotation, `line ${line}: ${shown} is served as ${say}${more}`);
   }
   if (closes !== undefined) context.cannotProtect(annotation, closes);
   else if (closed.length > 0) {
@@ -87,9 +98,18 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
     context.closePaths(annotation, `it protects paths that are not served by nginx here`, paths);
   } else if (undone.length > 0) context.judge(annotation, "refused", describeUndone(undone));
   else if (served.length === 0) context.judge(annotation, "no-effect", "nothing in it is needed here");
+  const ofBackend = (backend: PathBackend): RouteFeatures | undefined =>
+    featuresOf(readSnippet(text, optionsOf(ingress, backend)).statements.filter(isServed));
+  const isOfPath = served.length > 0 && varies;
   return {
-    features: featuresOf(served),
-    ...(closed.length > 0 && { ofPath: (path) => closedOn(path, closed, level) }),
+    ...(!isOfPath && { features: featuresOf(served) }),
+    ...((closed.length > 0 || isOfPath) && {
+      ofPath: (path) =>
+        joinFeatures(
+          isOfPath ? ofBackend(backendOfPath(ingress, path)) : undefined,
+          closedOn(path, closed, level),
+        ),
+    }),
     ...(level === "server" && { host: closingOf(closes !== undefined, closed, context) }),
   };
 }

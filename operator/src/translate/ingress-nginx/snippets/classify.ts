@@ -1,4 +1,5 @@
 /** The effect of each statement of a snippet, and its equivalent here. See docs/ingress-nginx.md, "Snippets". */
+import type { TemplateOptions } from "@svc-gateway/common/features/request-template.ts";
 import { quote } from "../../text.ts";
 import { headerChangeOf, type HeaderChange } from "./headers.ts";
 import { locationPathOf, type LocationPath } from "./location.ts";
@@ -24,22 +25,28 @@ export type ClassedStatement = {
 };
 
 /** Classifies the statements of a snippet, including those inside `if` and `location` blocks. */
-export const classify = (statements: readonly Statement[]): readonly ClassedStatement[] =>
-  statements.flatMap((statement) => classifyOne(statement));
+export const classify = (
+  statements: readonly Statement[],
+  options: TemplateOptions,
+): readonly ClassedStatement[] => statements.flatMap((statement) => classifyOne(statement, options));
 
-function classifyOne(statement: Statement): readonly ClassedStatement[] {
+function classifyOne(statement: Statement, options: TemplateOptions): readonly ClassedStatement[] {
   const { words, line, block } = statement;
   const [name] = words;
   const text = describe(statement);
   const one = (kind: StatementClass, say: string): readonly ClassedStatement[] => [{ line, text, kind, say }];
-  const change = block === undefined ? headerChangeOf(words) : undefined;
+  const change = block === undefined ? headerChangeOf(words, options) : undefined;
   if (change !== undefined) {
     if (change.type === "change") {
       return [{ line, text, kind: "equivalent", say: describeChange(change), change }];
     }
     return one(change.type, change.say);
   }
-  if (block !== undefined && block.length > 0 && classify(block).every(({ kind }) => kind === "needless")) {
+  if (
+    block !== undefined &&
+    block.length > 0 &&
+    classify(block, options).every(({ kind }) => kind === "needless")
+  ) {
     return one("needless", "nothing in it is needed");
   }
   if (name === "location" && block !== undefined) return classifyLocation(statement);

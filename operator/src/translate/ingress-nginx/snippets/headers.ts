@@ -9,6 +9,7 @@ import {
   literalOf,
   parseRequestTemplate,
   type RequestTemplate,
+  type TemplateOptions,
 } from "@svc-gateway/common/features/request-template.ts";
 import type { Result } from "@svc-gateway/common/values/result.ts";
 import type { Statement } from "./parse.ts";
@@ -37,7 +38,10 @@ type Outcome = HeaderChange | { readonly type: "needless" | "look"; readonly say
 const look = (say: string): Outcome => ({ type: "look", say });
 
 /** The effect of a statement on fields; undefined for statements about anything else. */
-export function headerChangeOf([name, ...args]: Statement["words"]): Outcome | undefined {
+export function headerChangeOf(
+  [name, ...args]: Statement["words"],
+  options: TemplateOptions,
+): Outcome | undefined {
   switch (name) {
     case "add_header":
       return addHeader(args);
@@ -50,10 +54,10 @@ export function headerChangeOf([name, ...args]: Statement["words"]): Outcome | u
     case "proxy_set_header":
     case "grpc_set_header":
       return args.length === 2
-        ? setRequest(args[0] ?? "", args[1] ?? "")
+        ? setRequest(args[0] ?? "", args[1] ?? "", options)
         : look("expected a name and a value");
     case "more_set_input_headers":
-      return setRequestFields(args);
+      return setRequestFields(args, options);
     case "more_clear_input_headers":
       return removeRequest(args);
     default:
@@ -136,13 +140,14 @@ function removeRequest(args: readonly string[]): Outcome {
 const own =
   /^(?:upgrade|connection|host|x-real-ip|x-forwarded-[a-z]+|x-scheme|x-request-id|x-original-\w+|proxy|te)$/i;
 
-function setRequestFields(args: readonly string[]): Outcome {
+function setRequestFields(args: readonly string[], options: TemplateOptions): Outcome {
   if (args.some((arg) => option.test(arg))) return look("conditions on type are not supported");
   const parts = args.map((arg) => {
     const colon = arg.indexOf(":");
     return setRequest(
       arg.slice(0, colon === -1 ? arg.length : colon).trim(),
       colon === -1 ? "" : arg.slice(colon + 1).trim(),
+      options,
     );
   });
   const changes = parts.filter((part) => part.type === "change");
@@ -161,7 +166,7 @@ function setRequestFields(args: readonly string[]): Outcome {
   };
 }
 
-function setRequest(name: string, value: string): Outcome {
+function setRequest(name: string, value: string, options: TemplateOptions): Outcome {
   const isOwn = own.test(name);
   const isConnection = /^(?:upgrade|connection|te)$/i.test(name);
   if (isConnection || (isOwn && (value === "" || value.includes("$")))) {
@@ -171,10 +176,12 @@ function setRequest(name: string, value: string): Outcome {
     const remove = read(parseHeaderNames, name);
     return remove === undefined ? look(notAllowed(name)) : changeOf("request", { remove });
   }
-  const template = parseRequestTemplate(value);
+  const template = parseRequestTemplate(value, options);
   if (!template.ok) return look(template.error.message);
   const literal = literalOf(template.value);
-  const fields = read(parseHeaderFieldsToSet, `${name}: ${literal === undefined ? "x" : value}`);
+  // Without variables, the text is the value; with variables that have values here, these are ASCII.
+  const text = value.includes("$") ? literal : value;
+  const fields = read(parseHeaderFieldsToSet, `${name}: ${literal === undefined ? "x" : text}`);
   if (fields?.[0] === undefined) return look(notAllowed(name));
   if (literal !== undefined) return changeOf("request", { set: fields });
   return {

@@ -1,3 +1,4 @@
+import type { TemplateOptions } from "@svc-gateway/common/features/request-template.ts";
 import { classify, mentionsProtection, type ClassedStatement } from "./classify.ts";
 import { parseSnippet } from "./parse.ts";
 
@@ -8,10 +9,10 @@ export type ReadSnippet = {
   readonly problem?: { readonly message: string; readonly isProtective: boolean };
 };
 
-/** Reads and classifies a snippet. Nothing of it is executed. */
-export function readSnippet(text: string): ReadSnippet {
+/** Reads and classifies a snippet, with the values of variables in `options`. Nothing of it is executed. */
+export function readSnippet(text: string, options: TemplateOptions = {}): ReadSnippet {
   const parsed = parseSnippet(text);
-  if (parsed.ok) return { statements: classify(parsed.value) };
+  if (parsed.ok) return { statements: classify(parsed.value, options) };
   const { message } = parsed.error;
   return { statements: [], problem: { message, isProtective: mentionsProtection(text) } };
 }
