@@ -68,7 +68,8 @@ const snippets: ReadonlySet<string> = new Set([
  */
 export function missingOfNginx(name: string, value: string): string | undefined {
   if (snippets.has(name)) {
-    const { statements, problem } = readSnippet(value);
+    const { statementsFor, problem } = readSnippet(value);
+    const statements = statementsFor();
     const protects = problem?.isProtective ?? statements.some(({ kind }) => kind === "protective");
     return protects ? "statements that protect are not executed" : undefined;
   }

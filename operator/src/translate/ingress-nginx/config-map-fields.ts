@@ -10,6 +10,9 @@ type Reference = { readonly namespace: string | undefined; readonly name: string
 /** The maximum number of fields of one ConfigMap, whose size can be a megabyte. */
 const maxFields = 100;
 
+/** The text of the value of a field, from which templates are parsed; its characters are octets before. */
+export const textOfWireForm = (value: string): string => Buffer.from(value, "latin1").toString("utf8");
+
 /**
  * Reads the fields of a ConfigMap, sorted by name. The ConfigMap must be in the namespace of the Ingress,
  * unless a ReferenceGrant permits another one. The error is the reason why it cannot be used.

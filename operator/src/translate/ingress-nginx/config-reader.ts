@@ -28,6 +28,7 @@ import type { NginxAnnotation } from "./annotations/declare.ts";
 import { builtInConfig, type NginxConfig } from "./config.ts";
 import { configKeyNames, configKeyOf } from "./config-keys.ts";
 import { blocksRequests } from "./snippets/modsecurity.ts";
+import { textOfWireForm } from "./config-map-fields.ts";
 import { readSnippet } from "./snippets/read.ts";
 import { optionsOf } from "./statics.ts";
 import { readValue } from "./value.ts";
@@ -147,7 +148,8 @@ class ConfigReader {
       else this.ignored(place, `${key}: there is no ModSecurity to inspect requests; its rules only detect`);
       return;
     }
-    const { statements, problem } = readSnippet(raw);
+    const { statementsFor, problem } = readSnippet(raw);
+    const statements = statementsFor();
     const protective = statements.find(({ kind }) => kind === "protective");
     if (protective !== undefined || problem?.isProtective === true) {
       const what =
@@ -262,8 +264,9 @@ class ConfigReader {
     const set: HeaderField[] = [];
     const templates: { readonly name: string; readonly value: RequestTemplate }[] = [];
     for (const { name, value } of fields) {
-      const template = parseRequestTemplate(value);
-      if (!template.ok && parseRequestTemplate(value, anyOptions).ok) {
+      const text = textOfWireForm(value);
+      const template = parseRequestTemplate(text);
+      if (!template.ok && parseRequestTemplate(text, anyOptions).ok) {
         this.fieldsOfPath.push({ name, value });
         continue;
       }

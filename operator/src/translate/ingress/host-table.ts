@@ -5,8 +5,6 @@ import { routeKey, type HostPattern } from "@svc-gateway/common/ir/keys.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import { encodeFresh, type Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { HostRoutes, Route } from "@svc-gateway/common/ir/route.ts";
-import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
-import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { nameOf, type ObjectRef } from "../../api/object.ts";
 import { compareAges, compareText } from "../age.ts";
 import { keyField } from "../diagnostics/define-finding.ts";
@@ -27,7 +25,8 @@ import type { ServedHost } from "../routing.ts";
 import { quote } from "../text.ts";
 import type { HostClaim, RouteClaim } from "./claims.ts";
 import { anyHost } from "./host.ts";
-import { anyPath, comparedPath, type PathForm } from "./path.ts";
+import { comparedPath, isEveryPath, type PathForm } from "./path.ts";
+import { chooseAppRoot } from "./app-root.ts";
 
 /** The name of the listener that all Ingresses share. */
 export const ingressListener = "ingress";
@@ -94,7 +93,7 @@ export function buildHostTable(
   losses.diagnostics.push(...(listed?.diagnostics ?? []));
   const ofPaths = listed?.routes ?? winners.map(({ claim }) => claim.route).sort(compare);
   losses.closedByOthers(byAge);
-  const appRoot = chooseAppRoot(byAge, { ownerNamespace, winners, ofPaths }, losses);
+  const appRoot = chooseAppRoot(byAge, { ownerNamespace, winners, ofPaths }, losses.foreignAppRoot);
   const routes = appRoot === undefined ? ofPaths : [appRoot, ...ofPaths];
   reportIgnoredLevels(byAge, chosen, losses);
   const fallback = chooseFallback(byAge, { everyPath, rest, lastResort }, losses);
@@ -118,54 +117,6 @@ export function buildHostTable(
     events: losses.events,
   };
 }
-
-/**
- * Chooses the oldest application root of Ingresses that are in the owner's namespace or serve the path `/`. A path
- * `/` that an older Ingress has, or that a route of another namespace precedes for exactly `/`, serves nothing there.
- */
-function chooseAppRoot(
-  byAge: readonly HostClaim[],
-  {
-    ownerNamespace,
-    winners,
-    ofPaths,
-  }: {
-    readonly ownerNamespace: string | undefined;
-    readonly winners: readonly Winner[];
-    /** The routes of the winners in the order in which they are tried. */
-    readonly ofPaths: readonly Route[];
-  },
-  losses: Losses,
-): Route | undefined {
-  const servesRoot = (owner: ObjectRef): boolean => {
-    const first = ofPaths.find(({ match }) => takesRoot(match.path))?.id;
-    const server = winners.find(({ claim }) => claim.route.id === first)?.owner;
-    return (
-      server?.namespace === owner.namespace && winners.some((one) => one.owner === owner && hasRoot(one))
-    );
-  };
-  let chosen: Route | undefined;
-  for (const { appRoot, owner } of byAge) {
-    if (appRoot === undefined) continue;
-    if (owner.namespace === ownerNamespace || servesRoot(owner)) chosen ??= appRoot.route;
-    else losses.foreignAppRoot(owner, ownerNamespace ?? "");
-  }
-  return chosen;
-}
-
-const hasRoot = ({ claim }: Winner): boolean =>
-  isEveryPath(claim.route.match.path) || isRoot(claim.route.match.path);
-
-/** Whether a route receives requests for exactly `/`, if no earlier one does. */
-function takesRoot(path: PathMatch): boolean {
-  if (path.type !== "regex") return isEveryPath(path) || isRoot(path);
-  const begins = literalBeginning(withoutAnchor(path.value) ?? "").text;
-  if (!"/".startsWith(begins)) return false;
-  const regex = compileRegex(path.value, { whole: false });
-  return regex.ok && regex.value.test("/");
-}
-
-const isRoot = ({ type, value }: PathMatch): boolean => type === "exact" && value === "/";
 
 /**
  * The owner of the host. An Ingress with only a default backend does not own every host, although its backend
@@ -248,8 +199,6 @@ function afterAll(fallback: Route, routes: readonly Route[]): Route {
   const tier = routes.at(-1)?.tier;
   return tier === undefined ? fallback : { ...fallback, tier };
 }
-
-const isEveryPath = ({ type, value }: PathMatch): boolean => type === anyPath.type && value === anyPath.value;
 
 /** Encodes and hashes the table once for all ports. */
 function underPorts(ports: readonly number[], host: HostPattern, value: HostRoutes): readonly Resource[] {

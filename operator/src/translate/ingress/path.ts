@@ -9,6 +9,10 @@ import { quote } from "../text.ts";
 /** The match for every path. */
 export const anyPath: PathMatch = { type: "prefix", value: "/" };
 
+/** Whether a path matches every request. */
+export const isEveryPath = ({ type, value }: PathMatch): boolean =>
+  type === anyPath.type && value === anyPath.value;
+
 const expected = 'a path that starts with "/" and has no empty, "." or ".." segment';
 const expectedOfPrefix = 'a path that starts with "/" and has no "." or ".." segment';
 

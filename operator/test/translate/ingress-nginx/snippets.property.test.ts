@@ -86,7 +86,8 @@ describe("snippets of ingress-nginx", () => {
       fc.property(messy, (text) => {
         const parsed = parseSnippet(text);
         if (!parsed.ok) expect(parsed.error.message).to.match(/^line \d+: /);
-        const { statements, problem } = readSnippet(text);
+        const { statementsFor, problem } = readSnippet(text);
+        const statements = statementsFor();
         expect(problem === undefined).to.equal(parsed.ok);
         for (const { line } of statements) expect(line).to.be.within(1, text.split("\n").length);
       }),
@@ -114,7 +115,8 @@ describe("snippets of ingress-nginx", () => {
     );
     fc.assert(
       fc.property(messy, protects, messy, (before, statement, after) => {
-        const { statements, problem } = readSnippet(`${before}\n${statement}\n${after}`);
+        const { statementsFor, problem } = readSnippet(`${before}\n${statement}\n${after}`);
+        const statements = statementsFor();
         const text = JSON.stringify(statements);
         // In a comment, a quoted text or Lua it is no statement.
         const isHidden = /["'#]|_by_lua/.test(before);
@@ -206,7 +208,8 @@ describe("snippets of ingress-nginx", () => {
     it(`the statement ${JSON.stringify(text)} is ${kinds}`, () => {
       expect(
         readSnippet(text)
-          .statements.map(({ kind }) => kind)
+          .statementsFor()
+          .map(({ kind }) => kind)
           .join(),
       ).to.equal(kinds);
     });

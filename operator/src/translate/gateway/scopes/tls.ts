@@ -56,8 +56,9 @@ function closedBeside(hosts: readonly TlsHost[], closed: TlsPort["closed"] = [])
 }
 
 /**
- * Merges the certificates of one port. For a host that both have, the certificates of the first are offered. A name
- * that is closed in one and has certificates in the other is not closed.
+ * Merges the certificates of Gateways and Ingresses on one port. For a host that both have, those of the Gateways
+ * are offered, and a closed name for which Ingresses have certificates is not closed. Closed wildcards are dropped
+ * beside Ingresses with certificates, because they would cover hosts of Ingresses, also of other namespaces.
  */
 export function mergeTlsPorts(first: TlsPort, second: TlsPort): TlsPort {
   const taken = new Set(first.hosts.map(({ host }) => host));
@@ -66,6 +67,7 @@ export function mergeTlsPorts(first: TlsPort, second: TlsPort): TlsPort {
   hosts.sort(compareNames);
   const used = new Set(hosts.flatMap(({ certificates }) => certificates));
   const all = Object.entries({ ...second.certificates, ...first.certificates });
-  const closed = closedBeside(hosts, [...(first.closed ?? []), ...(second.closed ?? [])]);
+  const kept = first.closed?.filter(({ bucket }) => bucket === "exact" || second.hosts.length === 0);
+  const closed = closedBeside(hosts, kept);
   return { certificates: Object.fromEntries(all.filter(([id]) => used.has(id))), ...closed, hosts };
 }

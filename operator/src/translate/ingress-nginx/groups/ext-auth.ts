@@ -31,7 +31,7 @@ import { withReturnUrl } from "../../features/sign-in.ts";
 import { findAuthService } from "../auth-target.ts";
 import { backendsOf, backendOfPath, type PathBackend } from "../path-backends.ts";
 import { readCacheTimes } from "../cache-times.ts";
-import { readConfigMapFields } from "../config-map-fields.ts";
+import { readConfigMapFields, textOfWireForm } from "../config-map-fields.ts";
 import { isExempt } from "../exempt-paths.ts";
 import { dependsOnBackend, optionsOf } from "../statics.ts";
 import { referenceForm } from "../values.ts";
@@ -206,8 +206,7 @@ function readFields(
   const ofMap = reference.ok ? readConfigMapFields(reference.value, context) : reference;
   if (!ofMap.ok) return refuse(authProxySetHeaders, describeProblem(ofMap.error));
   for (const { name, value } of ofMap.value) {
-    // Values of ConfigMaps are in wire form; templates are parsed from text.
-    const added = add(name, Buffer.from(value, "latin1").toString("utf8"));
+    const added = add(name, textOfWireForm(value));
     if (!added.ok) return refuse(authProxySetHeaders, `${name}: ${describeProblem(added.error)}`);
   }
   return fields();

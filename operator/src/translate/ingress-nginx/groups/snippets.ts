@@ -7,6 +7,7 @@ import { modsecuritySnippet } from "../annotations/responses.ts";
 import { configurationSnippet, serverSnippet, streamSnippet } from "../annotations/snippets.ts";
 import { closedOn, type SnippetLevel } from "../closed-paths.ts";
 import type { HostWishes } from "../host-facts.ts";
+import { memo } from "../../incremental/memo.ts";
 import { joinFeatures } from "../join-features.ts";
 import { blocksRequests } from "../snippets/modsecurity.ts";
 import type { ClassedStatement } from "../snippets/classify.ts";
@@ -49,7 +50,8 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
   const { ingress } = context;
   const all = backendsOf(ingress);
   const varies = all.length > 1 && dependsOnBackend(text);
-  const { statements, problem } = readSnippet(text, all[0] && optionsOf(ingress, all[0]));
+  const { statementsFor, problem } = readSnippet(text);
+  const statements = statementsFor(all[0] && optionsOf(ingress, all[0]));
   const translates = context.nginx.config.keys.allowSnippetAnnotations && level !== "subrequest";
   const isServed = ({ kind, change }: ClassedStatement): boolean =>
     kind === "equivalent" &&
@@ -98,8 +100,9 @@ function translate({ annotation, level }: Snippet, text: string, context: GroupC
     context.closePaths(annotation, `it protects paths that are not served by nginx here`, paths);
   } else if (undone.length > 0) context.judge(annotation, "refused", describeUndone(undone));
   else if (served.length === 0) context.judge(annotation, "no-effect", "nothing in it is needed here");
-  const ofBackend = (backend: PathBackend): RouteFeatures | undefined =>
-    featuresOf(readSnippet(text, optionsOf(ingress, backend)).statements.filter(isServed));
+  const ofBackend = memo((backend: PathBackend) =>
+    featuresOf(statementsFor(optionsOf(ingress, backend)).filter(isServed)),
+  );
   const isOfPath = served.length > 0 && varies;
   return {
     ...(!isOfPath && { features: featuresOf(served) }),

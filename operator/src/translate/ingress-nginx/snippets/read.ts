@@ -2,17 +2,18 @@ import type { TemplateOptions } from "@svc-gateway/common/features/request-templ
 import { classify, mentionsProtection, type ClassedStatement } from "./classify.ts";
 import { parseSnippet } from "./parse.ts";
 
-/** A snippet: the effect of each of its statements, or the reason why it cannot be read. */
+/** A snippet: the effects of its statements, or the reason why it cannot be read. */
 export type ReadSnippet = {
-  readonly statements: readonly ClassedStatement[];
+  /** The effect of each statement, with these values of variables; empty if the snippet cannot be read. */
+  readonly statementsFor: (options?: TemplateOptions) => readonly ClassedStatement[];
   /** The reason. `isProtective`: the text contains words of statements that protect. */
   readonly problem?: { readonly message: string; readonly isProtective: boolean };
 };
 
-/** Reads and classifies a snippet, with the values of variables in `options`. Nothing of it is executed. */
-export function readSnippet(text: string, options: TemplateOptions = {}): ReadSnippet {
+/** Reads a snippet, once for all values of variables. Nothing of it is executed. */
+export function readSnippet(text: string): ReadSnippet {
   const parsed = parseSnippet(text);
-  if (parsed.ok) return { statements: classify(parsed.value, options) };
+  if (parsed.ok) return { statementsFor: (options = {}) => classify(parsed.value, options) };
   const { message } = parsed.error;
-  return { statements: [], problem: { message, isProtective: mentionsProtection(text) } };
+  return { statementsFor: () => [], problem: { message, isProtective: mentionsProtection(text) } };
 }
