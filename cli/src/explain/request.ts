@@ -65,5 +65,6 @@ export function readRequest(
     query,
     method,
     headers: Fields.of(headers),
+    authority: address.value.authority,
   });
 }

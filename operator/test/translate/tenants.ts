@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
 import { annotationCases } from "../../../common/test/features/annotation-cases.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import { comparedPath } from "../../src/translate/ingress/path.ts";
 import type { Translation } from "../../src/translate/translation.ts";
 import { testdata } from "./golden.ts";
 
@@ -195,6 +196,19 @@ export function slotsOf({ routing }: Translation): ReadonlyMap<string, Route> {
         .filter(({ fallback }) => fallback !== true)
         .map((route) => [`${host.host} ${route.match.path.type} ${route.match.path.value}`, route] as const),
     ),
+  );
+}
+
+/** The first route of the host of a slot that proxies compare as equal to this one, such as after slashes are merged. */
+export function equalRouteOf({ routing }: Translation, slot: string, { match }: Route): Route | undefined {
+  const value = routing.hosts.find(({ host }) => slot.startsWith(`${host.host} `))?.value;
+  const form = { level: value?.pathLevel ?? "base", isDecoded: value?.matchPaths === "decoded" } as const;
+  const path = comparedPath(match.path, form);
+  return value?.routes.find(
+    (route) =>
+      route.fallback !== true &&
+      route.match.path.type === match.path.type &&
+      comparedPath(route.match.path, form) === path,
   );
 }
 

@@ -12,5 +12,5 @@ export type RouteQuery = {
   readonly method: string;
   readonly headers: Fields;
   /** Host and port as received, which replace `Host` in HTTP/2 (RFC 9113 8.3.1). */
-  readonly authority?: string | undefined;
+  readonly authority: string | undefined;
 };

@@ -107,8 +107,9 @@ class Request extends Exchange implements AttemptOwner {
 
   /** Finds the route after the last filter of the listener; later filters do not change the route. */
   private routeFiltered(): void {
-    const { host, path, query, method, received, headers } = this;
-    const route = this.findRoute({ host, path, query, method, headers: fieldsToMatch(received, headers) });
+    const { host, path, query, method, received, headers, authority } = this;
+    const fields = fieldsToMatch(received, headers);
+    const route = this.findRoute({ host, path, query, method, headers: fields, authority });
     if (route === undefined) return;
     observe(this, route, this.deps.observer);
     this.filter(route.filters, 0);

@@ -17,6 +17,12 @@ import { Attempt } from "./attempt.ts";
 const jitterShare = 0.5;
 
 /**
+ * The maximum number of free retries of one request; further ones use the budget. `attempts` has no maximum, and
+ * attempts that fail without a connection take no time in which other requests could be served.
+ */
+const maxFreeRetries = 32;
+
+/**
  * The sequential attempts of one request on a route with retries. Decides whether another attempt follows a failed one.
  * That depends on the plan of the route, on what the client has received, on whether the body can be sent again, and on
  * the retry budget of the backend (docs/features/retry.md).
@@ -27,6 +33,7 @@ export class Retries implements Cancellable, RetryDecision {
   private readonly backend: CompiledUpstream;
   private readonly tried = new Set<UpstreamEndpoint>();
   private left: number;
+  private freeLeft = maxFreeRetries;
   private readonly startedMs = performance.now();
   private waiting: NodeJS.Timeout | undefined = undefined;
 
@@ -117,11 +124,13 @@ export class Retries implements Cancellable, RetryDecision {
     const waitMs = backoffMs * (1 + Math.random() * jitterShare);
     if (performance.now() - this.startedMs + waitMs >= withinMs) return false;
     if (this.left === 0 || upstream.endpoints.length === 0 || body?.restartable === false) return false;
-    if (cost === "budgeted" && !upstream.retryBudget.withdraw(performance.now())) {
+    const isFree = cost === "free" && this.freeLeft > 0;
+    if (!isFree && !upstream.retryBudget.withdraw(performance.now())) {
       deps.metrics.limitsReached.with({ limit: "retry-budget" }).inc();
       return false;
     }
     this.left--;
+    if (isFree) this.freeLeft--;
     countRetry(exchange, deps.metrics, reason);
     body?.rewind();
     exchange.work = this;

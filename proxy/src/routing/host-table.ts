@@ -119,6 +119,6 @@ class CompiledHost implements HostTable {
 export function withDecodedPath(query: RouteQuery): RouteQuery {
   const path = decodedPath(query.path);
   if (path === query.path) return query;
-  const { host, query: parameters, method, headers } = query;
-  return { host, path, query: parameters, method, headers };
+  const { host, query: parameters, method, headers, authority } = query;
+  return { host, path, query: parameters, method, headers, authority };
 }

@@ -17,7 +17,7 @@ export type Refusal = {
   readonly status: number;
   /** The head of the request; absent if the bytes were not a request. */
   readonly head?: RequestHead;
-  /** The time since the first byte of the request, in milliseconds; absent if it arrived in one piece. */
+  /** The time since the first byte of the request, in milliseconds; absent if it is not measured. */
   readonly durationMs?: number;
   /** The bytes of the body of the answer; absent if it has none. */
   readonly bytesSent?: number;

@@ -89,13 +89,23 @@ export function createCertificateStore(
 
   const fallback = combine("default", "*");
 
+  /** Reports whether the nearest wildcard above a name is closed: its listener serves any number of labels. */
+  const isBelowClosed = (name: string): boolean => {
+    for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+      const parent = name.slice(dot + 1);
+      if (wildcards.has(parent)) return wildcards.get(parent) === undefined;
+    }
+    return false;
+  };
+
   return {
     select(serverName) {
       const found = exact.get(serverName);
       if (found !== undefined || exact.has(serverName)) return found;
       const dot = serverName.indexOf(".");
       const parent = serverName.slice(dot + 1);
-      return dot > 0 && wildcards.has(parent) ? wildcards.get(parent) : fallback;
+      if (dot > 0 && wildcards.has(parent)) return wildcards.get(parent);
+      return closed.length > 0 && isBelowClosed(parent) ? undefined : fallback;
     },
     names,
     asksClients: clients.hosts.length > 0,

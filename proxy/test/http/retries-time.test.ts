@@ -101,6 +101,17 @@ describe("retries: time and budget", () => {
     expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(1);
   });
 
+  it("retries without a connection use the retry budget after the first 32 of a request", async () => {
+    const bench = benchWith({ attempts: 10_000 });
+    const client = bench.request();
+    while (bench.retryBudget.withdraw(performance.now()));
+    for (let attempt = 0; attempt < 5_000 && client.head === undefined; attempt++)
+      await fail(bench, "refused");
+    expect(client.head?.status).to.equal(502);
+    expect(bench.upstream.sent.length).to.be.within(33, 500);
+    expect(bench.metrics.limitsReached.with({ limit: "retry-budget" }).value).to.equal(1);
+  });
+
   for (const [kind] of connectFailures) {
     it(`a request that failed with ${kind} is retried up to its attempts although the retry budget is used up`, async () => {
       const bench = benchWith({ attempts: 3 }, 2);

@@ -76,6 +76,7 @@ const query: fc.Arbitrary<RouteQuery> = fc.record({
     .array(fc.tuple(fc.constantFrom("a", "b"), value), { maxLength: 2 })
     .map((pairs) => (pairs.length === 0 ? "" : `?${pairs.map((pair) => pair.join("=")).join("&")}`)),
   method: fc.constantFrom("GET", "POST"),
+  authority: fc.constantFrom("a.b.c", ""),
   headers: fc
     .array(fc.tuple(fc.constantFrom("X-A", "x-b"), value), { maxLength: 3 })
     .map((pairs) => Fields.of(pairs.flat())),

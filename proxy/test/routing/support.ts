@@ -85,5 +85,6 @@ export const request = (path: string, rest: Partial<RouteQuery> = {}): RouteQuer
   query: "",
   method: "GET",
   headers: Fields.of([]),
+  authority: "example.com",
   ...rest,
 });

@@ -25,7 +25,12 @@ import { pattern, request } from "../routing/support.ts";
 import { pickRequest } from "../upstream/balancing.ts";
 
 /** A request for balancers whose choice does not depend on it. */
-export const anyRequest: BackendRequest = { ...pickRequest(), host: "a.example", method: "GET" };
+export const anyRequest: BackendRequest = {
+  ...pickRequest(),
+  host: "a.example",
+  authority: "a.example",
+  method: "GET",
+};
 
 export const backend = (endpoints: string, rest: Partial<Backend> = {}): Backend => ({
   weight: 1,

@@ -52,9 +52,10 @@ describe("the certificates of a port", () => {
       { authorities: {}, hosts: ["x.b.example", "y.a.example"].map(requiring) },
     );
     const notAfterOf = (name: string): number | undefined => store.select(name)?.terminator.notAfterMs;
-    for (const name of ["x.b.example", "x.a.example", "y.a.example"])
+    for (const name of ["x.b.example", "x.a.example", "y.a.example", "z.y.x.a.example"])
       expect(store.select(name), name).to.equal(undefined);
     expect(notAfterOf("y.b.example")).to.equal(Date.UTC(2091, 0, 1));
+    expect(notAfterOf("z.x.b.example")).to.equal(Date.UTC(2092, 0, 1));
     expect(notAfterOf("a.example")).to.equal(Date.UTC(2092, 0, 1));
     expect(store.names.map(({ name }) => name)).to.deep.equal(["*.b.example", "*"]);
   });

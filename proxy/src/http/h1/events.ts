@@ -37,7 +37,7 @@ export type FrontEvent = {
   readonly status: number;
   /** The request that was refused, if its head was read. */
   readonly head?: RequestHead;
-  /** The time since the first byte of the refused request, in milliseconds; absent if it arrived in one piece. */
+  /** The time since the first byte of the refused request, in milliseconds; absent if it is not measured. */
   readonly durationMs?: number;
   /** The bytes of the body of the answer of the front; absent without an answer. */
   readonly bytesSent?: number;
