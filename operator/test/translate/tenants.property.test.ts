@@ -86,12 +86,14 @@ describe("translate: two tenants, of whom one is hostile", () => {
         const [alone, together] = both(own, others);
         const after = slotsOf(together);
         for (const [slot, route] of slotsOf(alone)) {
-          const now = after.get(slot) ?? equalRouteOf(together, slot, route);
+          const same = after.get(slot);
+          // At the level of an older Ingress, a path can equal another one, also of the same Ingress.
+          const now = same ?? equalRouteOf(together, slot, route);
           if (now === undefined) expect.fail(`${slot} is gone`);
-          if (ofVictim(now)) {
-            expect(now).to.deep.equal(route);
-          } else {
+          if (!ofVictim(now)) {
             expect(compareAges(ageOfNamed(others, now), ageOfNamed(own, route))).to.be.below(0);
+          } else if (same !== undefined) {
+            expect(same).to.deep.equal(route);
           }
         }
       }),
