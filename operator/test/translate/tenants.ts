@@ -1,4 +1,5 @@
 /** Two tenants that share hosts: generated Ingresses of both, and what each has in its namespace. */
+import assert from "node:assert";
 import { readFileSync } from "node:fs";
 import type { ClientRules, ClientValidation } from "@svc-gateway/common/ir/client-certificate.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
@@ -6,7 +7,9 @@ import { annotations } from "@svc-gateway/common/features/registry.ts";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
 import { annotationCases } from "../../../common/test/features/annotation-cases.ts";
+import type { ObjectOf } from "../../src/api/kinds.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import { validateObject } from "../../src/api/validate.ts";
 import { comparedPath } from "../../src/translate/ingress/path.ts";
 import type { Translation } from "../../src/translate/translation.ts";
 import { testdata } from "./golden.ts";
@@ -103,19 +106,40 @@ export const ingressesOf = (
     { maxLength: 3, selector: ({ metadata }) => metadata.name },
   );
 
+/** The Secrets of a golden case as the API server returns them: their text as base64 under `data`. */
+const secretsOf = (file: string): readonly ObjectOf<"Secret">[] =>
+  parseAllDocuments(readFileSync(new URL(file, testdata), "utf8"))
+    .map((document) => validateObject(document.toJS()))
+    .flatMap((result) => (result.ok && result.value.object.kind === "Secret" ? [result.value.object] : []));
+
+/** The value of `key` in the first Secret that has it. */
+const dataOf = (secrets: readonly ObjectOf<"Secret">[], key: string): string => {
+  const found = secrets.find(({ data }) => data?.[key] !== undefined)?.data?.[key];
+  assert(found !== undefined, `no Secret has the key ${key}`);
+  return found;
+};
+
+const certificates = secretsOf("ingress-with-tls-ecdsa-and-rsa.in.yaml");
+
 /** A certificate that the tests use for every host, whichever names it contains. */
-export const certificateData = parseAllDocuments(
-  readFileSync(new URL("ingress-with-tls-ecdsa-and-rsa.in.yaml", testdata), "utf8"),
-)
-  .map((document) => document.toJS() as KubeObject & { readonly data?: object })
-  .find(({ kind }) => kind === "Secret")?.data;
+export const certificateData = {
+  "tls.crt": dataOf(certificates, "tls.crt"),
+  "tls.key": dataOf(certificates, "tls.key"),
+};
+
+const authorities = secretsOf("ingress-with-auth-tls.in.yaml").filter(
+  ({ metadata }) => metadata.name === "clients",
+);
 
 /** Authorities of clients: other ones for each tenant. */
 const authoritiesOf = Object.fromEntries(
-  parseAllDocuments(readFileSync(new URL("ingress-with-auth-tls.in.yaml", testdata), "utf8"))
-    .map((document) => document.toJS() as KubeObject & { readonly data?: { readonly "ca.crt"?: string } })
-    .filter(({ kind, metadata }) => kind === "Secret" && metadata.name === "clients")
-    .map(({ metadata, data }) => [metadata.namespace === victim ? victim : hostile, data?.["ca.crt"]]),
+  [victim, hostile].map((tenant) => [
+    tenant,
+    dataOf(
+      authorities.filter(({ metadata }) => (metadata.namespace === victim) === (tenant === victim)),
+      "ca.crt",
+    ),
+  ]),
 );
 
 /** The public key of RFC 8037 A.2. */

@@ -19,7 +19,7 @@ export type TlsHostTable = Findings & {
   readonly claims: readonly TlsClaim[];
   /** Whether any Ingress that lists the name requests client certificates. */
   readonly asks: boolean;
-  /** The rules of each namespace as if it were the only one; empty if no Ingress requests client certificates. */
+  /** The rules of each namespace as if it were the only one, also of those that list the name without rules. */
   readonly byNamespace: ReadonlyMap<string, NamespaceRules>;
 };
 

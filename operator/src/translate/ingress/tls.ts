@@ -204,7 +204,7 @@ export function buildTlsHost(claims: readonly TlsClaim[]): TlsHostTable {
     used,
     claims,
     asks,
-    byNamespace: asks ? splitByNamespace(byAge.filter(isOfIngress)) : new Map(),
+    byNamespace: splitByNamespace(byAge.filter(isOfIngress)),
     diagnostics: [
       ...conflicts,
       ...ignoredRules.map(({ object, field, message }) => invalidAnnotation({ object, field }, message)),
