@@ -39,8 +39,8 @@ export const classClosed = (place: Place): Diagnostic =>
     "every request is answered 503",
   );
 
-export const invalidClassDefault = failed("warning", "InvalidClassDefault", "the built-in default applies");
-
-/** A finding about a default that restricts access. */
-export const invalidProtectingDefault = (place: Place, problem: Problem): Diagnostic =>
-  errorAmongManifests(invalidClassDefault(place, problem));
+/** A finding about a default that its routes are served without. */
+export const invalidClassDefault = (place: Place, problem: Problem): Diagnostic =>
+  errorAmongManifests(
+    failed("warning", "InvalidClassDefault", "the built-in default applies")(place, problem),
+  );

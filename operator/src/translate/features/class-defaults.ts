@@ -15,7 +15,7 @@ import {
   removedAnnotation,
   unknownAnnotation,
 } from "../diagnostics/annotations.ts";
-import { invalidClassDefault, invalidProtectingDefault } from "../diagnostics/classes.ts";
+import { invalidClassDefault } from "../diagnostics/classes.ts";
 import { describeProblem, keyField, type Place } from "../diagnostics/define-finding.ts";
 import { protectionUnavailable } from "../diagnostics/references.ts";
 import type { Diagnostic } from "../finding.ts";
@@ -50,12 +50,7 @@ export const readClassDefaults = memo(
         : problem("can only be set on an Ingress");
       if (parsed.ok) values.set(definition, parsed.value);
       else if (definition.onInvalid === "ignore" || !definition.classDefault)
-        diagnostics.push(
-          (definition.restricts === true ? invalidProtectingDefault : invalidClassDefault)(
-            place,
-            parsed.error,
-          ),
-        );
+        diagnostics.push(invalidClassDefault(place, parsed.error));
       else {
         values.set(definition, definition.ifInvalid);
         diagnostics.push(protectionUnavailable(place, describeProblem(parsed.error), definition.fallback));
