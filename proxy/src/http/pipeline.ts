@@ -79,23 +79,31 @@ class Request extends Exchange implements AttemptOwner {
     const route = this.findRoute(this);
     if (route === undefined) return;
     prepareRequest(this, fields, head, deps.via);
-    observe(this, route, deps.observer);
-    this.filter(route.filters, 0);
+    this.enter(route);
   }
 
   /** Finds the route of the request; answers the request and returns undefined when there is none. */
   private findRoute(query: RouteQuery): CompiledRoute | undefined {
     const { listener } = this.connection;
     const route = listener.table.match(query);
-    const refusal = route === undefined ? notFound() : this.refusalOf(route);
-    if (route === undefined || refusal !== undefined) {
-      this.reply(refusal ?? noRoute);
+    if (route === undefined) {
+      this.reply(notFound());
       return undefined;
     }
     this.route = route;
     this.routeMetrics = route.metricsOf(listener.portLabel);
     this.publicPort = listener.publicPorts[route.group];
     return route;
+  }
+
+  private enter(route: CompiledRoute): void {
+    observe(this, route, this.deps.observer);
+    const refusal = this.refusalOf(route);
+    if (refusal === undefined) return this.filter(route.filters, 0);
+    // The access log contains the client's address, also of such a request.
+    const [first] = route.filters;
+    if (first?.slug === "trust-forwarded-for") void first.onRequest?.(this);
+    this.reply(refusal);
   }
 
   /** Returns the reply to a client whose certificate the route does not accept, although its host may. */
@@ -110,9 +118,7 @@ class Request extends Exchange implements AttemptOwner {
     const { host, path, query, method, received, headers, authority } = this;
     const fields = fieldsToMatch(received, headers);
     const route = this.findRoute({ host, path, query, method, headers: fields, authority });
-    if (route === undefined) return;
-    observe(this, route, this.deps.observer);
-    this.filter(route.filters, 0);
+    if (route !== undefined) this.enter(route);
   }
 
   /** Runs the filters of the listener, or those of the route, from `index` on; synchronous unless one of them waits. */

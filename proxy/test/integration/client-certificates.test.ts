@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import type { ClientCertPort, ClientRules } from "@svc-gateway/common/ir/client-certificate.ts";
 import { issueCertificate, type Issued } from "../tls/certificates.ts";
 import { tlsPort } from "../tls/harness.ts";
-import { eventually, startGateway, type Gateway, type Plan } from "./gateway.ts";
+import { eventually, routeId, startGateway, type Gateway, type Plan } from "./gateway.ts";
 
 const server = issueCertificate(["m.example", "open.example", "other.example"]);
 const root = issueCertificate(["root"], { ca: true });
@@ -227,6 +227,26 @@ describe("requests to hosts with client certificates", () => {
     gateway.update({ ...open, clients: { route: { ...rules("someone", "root"), maxIntermediates: 1 } } });
     expect(await ask({ sni: "m.example", host: "m.example", identity: alice })).to.equal(421);
     expect(seen).to.have.length(2);
+  });
+
+  it("the record of a request that gets 421 from its route names the route and the client behind a trusted proxy", async () => {
+    const trusting = { "trust-forwarded-for": { trustedCidrs: ["127.0.0.1/32"], header: "X-Forwarded-For" } };
+    const refusing = { ...plan, clients: { route: rules("m", "root") }, features: trusting };
+    gateway.update(refusing);
+    const asked = {
+      sni: "open.example",
+      host: "open.example",
+      headers: { "X-Forwarded-For": "203.0.113.5" },
+    };
+    expect(await ask(asked)).to.equal(421);
+    await eventually(() => gateway.records.length === 1);
+    expect(gateway.records[0]).to.include({ status: 421, routeId, clientIp: "203.0.113.5" });
+    gateway.update({ ...refusing, accessLog: false });
+    expect(await ask(asked)).to.equal(421);
+    gateway.update(refusing);
+    expect(await ask(asked)).to.equal(421);
+    await eventually(() => gateway.records.length > 1);
+    expect(gateway.records).to.have.length(2);
   });
 
   it("an open connection is served while its owner still has rules, and gets 421 under another owner or without authorities", async () => {
