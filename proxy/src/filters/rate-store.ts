@@ -46,13 +46,13 @@ export function createRateStore(memory: ShareMemory): RateStore {
           for (;;) {
             const due = Atomics.load(table.words, at);
             const dueMs = milliseconds(due);
-            // Only a slower rate, since replaced, can have put a client this far ahead: the wait is dropped.
+            // Only a slower rate, since replaced, can have put a client this far ahead. When it was replaced is not
+            // known, so the client may have waited long enough: it is admitted, and has then exhausted the new rate.
             const hasOldDebt = dueMs - fullMs > clockSkewMs;
-            const arrivalMs = Math.max(hasOldDebt ? fullMs : dueMs, nowMs) + intervalMs;
+            const arrivalMs = hasOldDebt ? fullMs : Math.max(dueMs, nowMs) + intervalMs;
             const waitMs = arrivalMs - fullMs;
-            const isAdmitted = waitMs <= slackMs;
-            if (!isAdmitted && !hasOldDebt) return waitMs;
-            if (table.replace(at, due, isAdmitted ? arrivalMs : fullMs)) return isAdmitted ? 0 : waitMs;
+            if (waitMs > slackMs) return waitMs;
+            if (table.replace(at, due, arrivalMs)) return 0;
           }
         },
         giveBack(key, { intervalMs }, nowMs) {

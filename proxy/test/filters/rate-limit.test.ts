@@ -71,11 +71,14 @@ describe("the rate-limit filter", () => {
     const slow = limited({ requestsPerSecond: 0.01, burst: 0 }, store);
     expect([slow.ask("a"), slow.ask("a")]).to.deep.equal([0, 100]);
     const raised = limited({ requestsPerSecond: 100, burst: 0 }, store);
-    expect(raised.ask("a")).to.equal(1);
+    expect([raised.ask("a"), raised.ask("a")]).to.deep.equal([0, 1]);
     raised.clock.nowMs += 10;
     expect(raised.passing("a")).to.equal(1);
     raised.clock.nowMs += 1_000;
     expect(raised.passing("a")).to.equal(100);
+    expect([slow.ask("b"), slow.ask("b")]).to.deep.equal([0, 100]);
+    raised.clock.nowMs += 5_000;
+    expect(raised.ask("b")).to.equal(0);
   });
 
   it("rate-limit: clients are counted apart, and requests without a client address are not counted", () => {
