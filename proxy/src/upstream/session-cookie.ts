@@ -29,12 +29,11 @@ export class SessionCookies {
     this.endpoints = endpoints;
   }
 
-  /** Returns the endpoint that the client's cookie names, if it still exists. */
+  /** Returns the endpoint that the client's cookie names, if it still exists; of several cookies, the first such. */
   endpointOf(cookie: string, { received }: PickRequest): UpstreamEndpoint | undefined {
-    const value = cookieValue(received, cookie);
-    if (value === undefined) return undefined;
     this.make();
-    return this.byValue.get(value);
+    const value = cookieValue(received, cookie, (one) => this.byValue.has(one));
+    return value === undefined ? undefined : this.byValue.get(value);
   }
 
   /** Returns the Set-Cookie value that binds a client to an endpoint; undefined without a key. */

@@ -170,8 +170,8 @@ describe("UpstreamView: session persistence by cookie", () => {
     const first = pick(harness().update(policy));
     expect(first.setCookie).to.match(/^sid=[0-9a-f]{32}; Path=\/; HttpOnly$/);
     const other = harness().update(policy, [three, two, one]);
-    for (let i = 0; i < 4; i++) {
-      const again = pick(other, { received: Fields.of(["cookie", `x=1; ${cookieOf(first)}`]) });
+    for (const before of ["", "x=1; ", "sid=stale; ", "sid=; sid; "]) {
+      const again = pick(other, { received: Fields.of(["cookie", `${before}${cookieOf(first)}`]) });
       expect([again.endpoint, again.setCookie]).to.deep.equal([first.endpoint, undefined]);
     }
   });
