@@ -1,7 +1,7 @@
 import type { ServerOptions } from "node:http2";
 import type { FrontLimits } from "../http/front.ts";
 
-/** The most unread bytes of all bodies of a connection; the limit of one stream is `streamWindowBytes`. */
+/** The most unread bytes of all bodies of a client connection; the limit of one stream is `streamWindowBytes`. */
 export const connectionWindowBytes = 1_048_576;
 export const streamWindowBytes = 65_536;
 export const maxFrameBytes = 16_384;

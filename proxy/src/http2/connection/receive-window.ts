@@ -1,7 +1,8 @@
 import { initialWindowBytes } from "../frames/frame-types.ts";
 
 /**
- * The window of the peer for a whole connection, and the accepted bytes by which it must be renewed. Content of streams
+ * The window of the peer for a whole connection, and the accepted bytes by which it must be renewed: at the latest when
+ * half of it is used, and earlier if content that nobody accepts takes up most of it. Content of streams
  * that this end has reset may still arrive, up to what their windows allowed at that time.
  */
 export class ReceiveWindow {
@@ -30,7 +31,7 @@ export class ReceiveWindow {
   /** Called when `bytes` have been accepted. Returns the increment by which the window is renewed now, or 0. */
   take(bytes: number): number {
     this.takenBytes += bytes;
-    if (this.takenBytes * 2 < this.maxBytes) return 0;
+    if (this.takenBytes < this.leftBytes) return 0;
     const increment = this.takenBytes;
     this.leftBytes += increment;
     this.takenBytes = 0;

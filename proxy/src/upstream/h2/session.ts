@@ -1,4 +1,5 @@
 import type { OnReadOpts, Socket } from "node:net";
+import { streamWindowBytes } from "../../http2/settings.ts";
 import type { Chunk, HeaderList, ReadonlyHeaderList, ResponseHead } from "../../message/message.ts";
 import type { IdleConnection } from "../idle-pool.ts";
 import type { UpstreamError } from "../upstream-errors.ts";
@@ -6,6 +7,11 @@ import type { UpstreamRequest } from "../upstream.ts";
 
 /** The most streams on one session, even if the server allows more: a connection is also a single point of failure. */
 export const maxStreamsPerSession = 256;
+/**
+ * The window of a connection, as much as the windows of all its streams: many clients share a connection, and those that
+ * do not read must not stop the others.
+ */
+export const sessionWindowBytes = maxStreamsPerSession * streamWindowBytes;
 
 /** One HTTP/2 connection to an endpoint. Usable once the server's SETTINGS have arrived. */
 export type UpstreamSession = IdleConnection & {

@@ -1,10 +1,11 @@
 import { Http2Connection } from "../../../http2/connection/connection.ts";
 import { errorCode, frameFlag } from "../../../http2/frames/frame-types.ts";
-import { connectionWindowBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { streamWindowBytes } from "../../../http2/settings.ts";
 import { Fields } from "../../../message/fields.ts";
 import type { ResponseHead } from "../../../message/message.ts";
 import type { Transport } from "../../../sockets/transport.ts";
 import { faultOfHead, isBodyless, maxFields, maxHeadBytes } from "../response-rules.ts";
+import { sessionWindowBytes } from "../session.ts";
 import { ResponseFields } from "./response-fields.ts";
 import type { NativeWireStream } from "./wire-stream.ts";
 
@@ -26,7 +27,7 @@ export abstract class ResponseConnection extends Http2Connection<NativeWireStrea
   constructor(transport: Transport) {
     super(transport, {
       asServer: false,
-      windowBytes: connectionWindowBytes,
+      windowBytes: sessionWindowBytes,
       streamWindowBytes,
       trailerRules,
       maxPeerStreams: 0,

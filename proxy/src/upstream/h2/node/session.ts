@@ -3,13 +3,14 @@ import type { Socket } from "node:net";
 import { containErrors } from "../../../http2/contain-errors.ts";
 import { errorCode } from "../../../http2/frames/frame-types.ts";
 import { nodeHttp2 } from "../../../http2/node-module.ts";
-import { connectionWindowBytes, maxFrameBytes, streamWindowBytes } from "../../../http2/settings.ts";
+import { maxFrameBytes, streamWindowBytes } from "../../../http2/settings.ts";
 import { ignore } from "../../../sockets/ignore.ts";
 import { AwakeTimer } from "../../../timing/awake-timer.ts";
 import { isTlsFault, upstreamError, type UpstreamError } from "../../upstream-errors.ts";
 import type { UpstreamRequest } from "../../upstream.ts";
 import {
   maxStreamsPerSession,
+  sessionWindowBytes,
   type SessionEvents,
   type SessionOpener,
   type UpstreamSession,
@@ -81,7 +82,7 @@ export class NodeUpstreamSession implements UpstreamSession, StreamSession {
       onFatal: (error) => this.onFatal(error),
     });
     session.on("connect", () => {
-      if (!session.destroyed) session.setLocalWindowSize(connectionWindowBytes);
+      if (!session.destroyed) session.setLocalWindowSize(sessionWindowBytes);
     });
     session.on("remoteSettings", () => this.onSettings());
     session.on("goaway", (code, lastStreamId) => this.onGoaway(code, lastStreamId));

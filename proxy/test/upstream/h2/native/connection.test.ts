@@ -61,7 +61,7 @@ describe("connections of the native HTTP/2 upstream client", () => {
     expect(first?.type).to.equal(frameTypes.settings);
     expect(first?.payload.toString("hex")).to.equal("000200000000000400010000000600020000");
     expect(second).to.deep.include({ type: frameTypes.windowUpdate, streamId: 0 });
-    expect(second?.payload.readUInt32BE()).to.equal(1_048_576 - 65_535);
+    expect(second?.payload.readUInt32BE()).to.equal(256 * 65_536 - 65_535);
   });
 
   describe("a server that does not acknowledge the SETTINGS", () => {
