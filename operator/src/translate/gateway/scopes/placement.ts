@@ -101,7 +101,6 @@ function placementOf(
 ): Placement {
   const { dedicated } = settings;
   const { refusal } = requestedAddress(gateway);
-  const shared = { inShared: true, inDedicated: false, parameters: undefined } as const;
   const hasVip = hasSharedService(gateway, view, settings);
   const hasOwn = hasOwnService(gateway, view, settings);
   if (gatewayClass === undefined) {
@@ -109,10 +108,11 @@ function placementOf(
     return { ...held, refusal: classDeleted(gateway.spec.gatewayClassName) };
   }
   if (dedicated === undefined) {
-    if (!settings.refusesDedicated || !asksForDedicated(gateway, gatewayClass))
-      return { mode: "shared", ...shared, refusal };
-    const held = { mode: undefined, inShared: hasVip, inDedicated: false, parameters: undefined };
-    return { ...held, refusal: refusal ?? noDedicated };
+    const isRefused = settings.refusesDedicated && asksForDedicated(gateway, gatewayClass);
+    const why = refusal ?? (isRefused ? noDedicated : undefined);
+    if (why === undefined)
+      return { mode: "shared", inShared: true, inDedicated: false, parameters: undefined, refusal: why };
+    return { mode: undefined, inShared: hasVip, inDedicated: false, parameters: undefined, refusal: why };
   }
   const read = readParameters(gateway, gatewayClass, view);
   const parameters = read.ok ? read.value : undefined;

@@ -99,7 +99,7 @@ export function gatewayStatus(placed: PlacedGateway, facts: ListenerFacts): Gate
     ],
     listeners: own.listeners.map((listener) => withRefusal(listenerStatus(listener, facts), refused)),
     attachedListenerSets: sets.filter(
-      ({ refusal, listeners }) =>
+      ({ refusal = refused, listeners }) =>
         refusal === undefined && listeners.some((listener) => whyUnprogrammable(listener) === undefined),
     ).length,
     bound: facts.bound,
