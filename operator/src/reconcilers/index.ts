@@ -7,6 +7,7 @@ import type { ProvisionedObjects } from "../sources/kubernetes/provisioned-objec
 import { routabilityField } from "../translate/gateway/status/supported-features.ts";
 import { policyKinds } from "../translate/policy-status/kinds.ts";
 import type { VipSettings } from "../translate/settings.ts";
+import { namespaceFilter } from "../translate/watched-namespaces.ts";
 import { backendTlsPolicyReconciler } from "./backend-tls-policy.ts";
 import { createGatewayAddressReader } from "./gateway/address.ts";
 import { classFinalizerReconciler } from "./gateway/class-finalizer.ts";
@@ -25,6 +26,7 @@ import { ingressReconciler, type IngressReconcilerOptions } from "./ingress.ts";
 import { namedPolicyReconciler } from "./named-policy.ts";
 import { policyReconciler } from "./policy.ts";
 import type { Reconciler } from "./reconciler.ts";
+import { onlyServed } from "./served-namespaces.ts";
 import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key-secret.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions &
@@ -33,6 +35,8 @@ export type ReconcilersOptions = IngressReconcilerOptions &
     readonly controllerName: string;
     readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
     readonly client: ApiClient;
+    /** The namespaces whose objects are served; empty for all namespaces. Nothing is written for objects of others. */
+    readonly servedNamespaces: readonly string[];
     /** The kinds that the cluster has installed. */
     readonly installed: ReadonlySet<KindName>;
     /** The settings for the Services of Gateways; undefined if they have none. */
@@ -61,7 +65,10 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     fallbackCertificateReconciler(options),
     ...gatewayReconcilers(options),
   ];
-  return all.filter(({ kind }) => kind === undefined || options.installed.has(kind));
+  const isServed = namespaceFilter(options.servedNamespaces);
+  return all
+    .filter(({ kind }) => kind === undefined || options.installed.has(kind))
+    .map((reconciler) => (reconciler.kind === undefined ? reconciler : onlyServed(reconciler, isServed)));
 }
 
 function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
@@ -77,6 +84,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     installNamespace,
   } = options;
   if (provisioned === undefined || nodes === undefined || gatewayFields === undefined) return [];
+  const isServed = namespaceFilter(options.servedNamespaces);
   const refusals = createNotes<string>();
   const failures = createNotes<string>();
   const takenObjects = createNotes<string>();
@@ -120,8 +128,8 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
     ...(vips === undefined
       ? []
-      : [vipReconciler({ ...shared, taken: takenVips, namespace: vips.namespace })]),
-    provisioner({ ...shared, taken: takenObjects, controllerName, trust, failures }),
-    ...(options.hasDedicated ? [trust.reconciler] : []),
+      : [vipReconciler({ ...shared, taken: takenVips, namespace: vips.namespace, isServed })]),
+    onlyServed(provisioner({ ...shared, taken: takenObjects, controllerName, trust, failures }), isServed),
+    ...(options.hasDedicated ? [onlyServed(trust.reconciler, isServed, (namespace) => namespace)] : []),
   ];
 }

@@ -12,7 +12,8 @@ export type ClassFinalizerOptions = {
 
 /**
  * Keeps a finalizer on the classes of this controller that have Gateways, shared or dedicated: without its class, a
- * Gateway would immediately lose its proxies and its address (docs/gateway-api.md, "Classes").
+ * Gateway would immediately lose its proxies and its address (docs/gateway-api.md, "Classes"). Gateways of namespaces
+ * that are read but not served count as well, because another controller may serve them.
  */
 export function classFinalizerReconciler({ client, controllerName }: ClassFinalizerOptions): Reconciler {
   const finalizers = createFinalizerKeeper(client, classFinalizer);

@@ -7,7 +7,7 @@ import type { Build } from "../../build/table-builder.ts";
 import type { Fleet } from "../../discovery/fleet.ts";
 import { type ApiClient, describeApiError } from "../../sources/kubernetes/api-client.ts";
 import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
-import { componentLabel, vipComponent } from "../../translate/gateway/names.ts";
+import { componentLabel, gatewayNamespaceLabel, vipComponent } from "../../translate/gateway/names.ts";
 import { mappingOf } from "../../translate/gateway/scopes/ports.ts";
 import type { Vip, VipService } from "../../translate/gateway/scopes/vip-plan.ts";
 import { createLookup, objectsIn, type World } from "../../world.ts";
@@ -23,6 +23,8 @@ export type VipReconcilerOptions = {
   readonly client: ApiClient;
   /** The namespace of the Services. */
   readonly namespace: string;
+  /** Whether Gateways of a namespace are served; the Services of others are not deleted. */
+  readonly isServed: (namespace: string) => boolean;
   readonly handover: Pick<Handover, "isDone">;
   readonly fleet: Pick<Fleet, "subscribe">;
   readonly provisioned: Pick<ProvisionedObjects, "subscribe">;
@@ -50,6 +52,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
   const {
     client,
     namespace,
+    isServed,
     handover,
     fleet,
     provisioned,
@@ -66,6 +69,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     const found = await client.call<Service>(pathOf(name), { signal });
     if (!found.ok) return found.error.status === 404 ? ok("gone") : problem(describeApiError(found.error));
     if (!isOurs(found.value)) return ok("not ours");
+    if (!isServed(gatewayNamespaceOf(found.value))) return ok("not served");
     const deleted = await client.call(pathOf(name), {
       method: "DELETE",
       body: { preconditions: { uid: found.value.metadata.uid } },
@@ -122,7 +126,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     controller: "vip",
     dirty(previous, build) {
       const known = previous === undefined ? new Map<string, Outstanding>() : outstanding;
-      outstanding = outOfLine(build, namespace);
+      outstanding = outOfLine(build, namespace, isServed);
       return [...outstanding].flatMap(([name, one]) =>
         isLeaving(one) || !isSame(known.get(name), one) ? [name] : [],
       );
@@ -160,10 +164,17 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
 
 const isOurs = ({ metadata }: Service): boolean => metadata.labels?.[componentLabel] === vipComponent;
 
+/** The namespace of the Gateway that a Service was created for; empty without the label. */
+const gatewayNamespaceOf = ({ metadata }: Service): string => metadata.labels?.[gatewayNamespaceLabel] ?? "";
+
 /**
  * Returns, by name, the Services that must be created, changed or deleted, or that wait for their Gateways to leave.
  */
-function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMap<string, Outstanding> {
+function outOfLine(
+  { world, translation }: Build,
+  namespace: string,
+  isServed: VipReconcilerOptions["isServed"],
+): ReadonlyMap<string, Outstanding> {
   const lookup = createLookup(world);
   const found = new Map<string, Outstanding>();
   const wantedNames = new Set<string>();
@@ -177,9 +188,10 @@ function outOfLine({ world, translation }: Build, namespace: string): ReadonlyMa
       found.set(name, { wanted, present });
     }
   }
-  for (const name of vipsIn(world, namespace)) {
-    if (wantedNames.has(name)) continue;
-    found.set(name, { wanted: undefined, present: lookup("Service", namespace, name) });
+  for (const present of objectsIn(world, "Service", namespace)) {
+    const { name } = present.metadata;
+    if (!isOurs(present) || wantedNames.has(name) || !isServed(gatewayNamespaceOf(present))) continue;
+    found.set(name, { wanted: undefined, present });
   }
   return found;
 }
@@ -192,9 +204,6 @@ const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
   before.present === now.present &&
   before.wanted?.state === now.wanted?.state &&
   isDeepStrictEqual(before.wanted?.service, now.wanted?.service);
-
-const vipsIn = (world: World, namespace: string): readonly string[] =>
-  [...objectsIn(world, "Service", namespace)].filter(isOurs).map(({ metadata }) => metadata.name);
 
 /** Whether a Service has all desired values; additions of others are tolerated. */
 const isInLine = (present: Service, wanted: VipService): boolean =>

@@ -18,11 +18,17 @@ import {
 const name = "shop-edge-3788f37a-shared-gw";
 const path = `/api/v1/namespaces/svc-system/services/${name}`;
 
-function reconcilerOf(client: FakeClient, refusals: Notes<string> = createNotes(), isDone = false) {
+function reconcilerOf(
+  client: FakeClient,
+  refusals: Notes<string> = createNotes(),
+  isDone = false,
+  isServed: (namespace: string) => boolean = () => true,
+) {
   return vipReconciler({
     clock,
     client,
     namespace: vips.namespace,
+    isServed,
     handover: { isDone: () => isDone },
     fleet: { subscribe: () => () => undefined },
     provisioned: { subscribe: () => () => undefined },
@@ -131,6 +137,22 @@ describe("vipReconciler", () => {
     });
     const foreign = objectsOf(vip.replace("shared-gateway-vip", "database"))[0];
     expect((await run(build, foreign)).sent).to.deep.equal([]);
+  });
+
+  it("the Service of a Gateway in a namespace that is not served stays, whether the Gateway exists or not", async () => {
+    const client = createFakeClient(({ method = "GET" }) => (method === "GET" ? (vipObject ?? 404) : {}));
+    const elsewhere = reconcilerOf(client, undefined, false, (namespace) => namespace === "blog");
+    for (const yaml of [vip, `${gatewayYaml}---${vip}`]) {
+      const build = buildOf(yaml, { watchNamespaces: ["blog"] });
+      expect([...elsewhere.dirty(undefined, build)]).to.deep.equal([]);
+      const { signal } = new AbortController();
+      const statuses = { write: () => Promise.reject(new Error("no status is written")) };
+      expect(await elsewhere.reconcile(name, { build, statuses, signal })).to.deep.equal({
+        ok: true,
+        value: "not served",
+      });
+    }
+    expect(client.calls.map(({ method = "GET" }) => method)).to.deep.equal(["GET", "GET"]);
   });
 
   it("a Service of another owner under the same name is not taken over", async () => {
