@@ -8,7 +8,15 @@ import {
   requestedAddress,
   type RequestedAddress,
 } from "../../translate/gateway/addresses.ts";
-import { dedicatedName, vipName } from "../../translate/gateway/names.ts";
+import {
+  componentLabel,
+  dedicatedName,
+  gatewayNameLabel,
+  gatewayNamespaceLabel,
+  ownLabels,
+  vipComponent,
+  vipName,
+} from "../../translate/gateway/names.ts";
 import type { GatewayStatus } from "../../translate/gateway/status/object-status.ts";
 import { memo, memo2 } from "../../translate/incremental/memo.ts";
 import type { VipSettings } from "../../translate/settings.ts";
@@ -80,7 +88,9 @@ export function createGatewayAddressReader(options: GatewayAddressOptions): Addr
     const service = isOwn
       ? createLookup(world)("Service", namespace, dedicatedName(gateway))
       : createLookup(world)("Service", vips?.namespace ?? "", vipName(gateway));
-    if (service === undefined || !hasPinned(service, requested.pinned)) return notAssigned;
+    const isMadeFor = isOwn ? isOwnedBy : isVipOf;
+    if (service === undefined || !isMadeFor(gateway, service) || !hasPinned(service, requested.pinned))
+      return notAssigned;
     const nodes = service.spec?.type === "NodePort" ? nodeAddresses() : noNodes;
     return ofService(service)(nodes, requested);
   };
@@ -91,6 +101,18 @@ export function createGatewayAddressReader(options: GatewayAddressOptions): Addr
     target: ({ object, scope }, world) => read(object, scope.kind === "dedicated", world),
   };
 }
+
+/** Whether a Service is owned by exactly this Gateway, not by an earlier one of the same name. */
+const isOwnedBy = ({ metadata: { uid } }: ObjectOf<"Gateway">, { metadata }: ObjectOf<"Service">): boolean =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+
+/** Whether a Service was created for this Gateway of the shared proxies, as identified by its labels. */
+const isVipOf = (gateway: ObjectOf<"Gateway">, { metadata: { labels } }: ObjectOf<"Service">): boolean => {
+  const wanted = ownLabels(gateway, vipComponent);
+  return identifyingLabels.every((label) => labels?.[label] === wanted[label]);
+};
+
+const identifyingLabels = [componentLabel, gatewayNameLabel, gatewayNamespaceLabel];
 
 const hasPinned = ({ spec }: ObjectOf<"Service">, pinned: string | undefined): boolean =>
   pinned === undefined || canonicalIp(spec?.clusterIP ?? "") === canonicalIp(pinned);

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { createHandover } from "../../../src/reconcilers/gateway/handover.ts";
 import type { Provisioned } from "../../../src/sources/kubernetes/provisioned-objects.ts";
-import { addressesOf, buildOf, dedicatedGatewayYaml, dedicatedSettings, vipYaml } from "./support.ts";
+import {
+  addressesOf,
+  buildOf,
+  dedicatedGatewayYaml,
+  dedicatedSettings,
+  gatewayYaml,
+  vipYaml,
+} from "./support.ts";
 
 const ownService = `
 apiVersion: v1
@@ -103,6 +110,27 @@ describe("createGatewayAddressReader", () => {
       "192.0.2.1",
       "192.0.2.2",
     ]);
+  });
+
+  it("the address of a Service that has the name of a Gateway's Service but was not created for it is not reported", () => {
+    const uncreated = ownService
+      .replace(/ {2}(labels|annotations): .*\n/g, "")
+      .replace(/ {2}ownerRef.*\n.*\n/, "");
+    for (const service of [uncreated, ownService.replace("uid: uid-edge", "uid: uid-before")]) {
+      const { addresses, pending } = read(`${dedicatedGatewayYaml}---${service}`);
+      expect(addresses).to.deep.equal([]);
+      expect(pending?.reason).to.equal("AddressNotAssigned");
+    }
+    expect(read(`${gatewayYaml}---${vip}`).addresses).to.have.length(1);
+    for (const [label, other] of [
+      ["component: shared-gateway-vip", "component: database"],
+      ["gateway-name: edge", "gateway-name: other"],
+      ["gateway-namespace: shop", "gateway-namespace: blog"],
+    ] as const) {
+      const { addresses, pending } = read(`${gatewayYaml}---${vip.replace(label, other)}`);
+      expect(addresses, other).to.deep.equal([]);
+      expect(pending?.reason).to.equal("AddressNotAssigned");
+    }
   });
 
   it("several requested addresses and an address that the API server rejects are refused permanently", () => {
