@@ -29,7 +29,8 @@ const maxAncestors = 16;
 
 /**
  * Updates our entries of `status.ancestors` and keeps those of other controllers unchanged. If there is no room for
- * all, the entries of others and the first of ours are kept.
+ * all, the entries of others and the first of ours are kept. The list stays, even if it is empty: BackendTLSPolicy
+ * requires it (Gateway API, PolicyStatus).
  */
 export function setAncestors(
   controllerName: string,
@@ -58,8 +59,7 @@ export function setAncestors(
         ]),
       ),
     }).slice(0, maxAncestors);
-    if (isDeepStrictEqual(current ?? [], ancestors)) return {};
-    return { ancestors: ancestors.length === 0 ? null : ancestors };
+    return isDeepStrictEqual(current ?? [], ancestors) ? {} : { ancestors };
   };
 }
 

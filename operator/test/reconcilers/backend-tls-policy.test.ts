@@ -98,6 +98,8 @@ describe("backendTlsPolicyReconciler", () => {
     const before = await statusAfter(build, { ancestors: [foreign] });
     const off = { ...build, translation: { ...build.translation, backendTlsPolicies: [] } };
     expect(await statusAfter(off, before)).to.deep.equal({ ancestors: [foreign] });
+    const own = await statusAfter(build, {});
+    expect(await statusAfter(off, own), "the list is required").to.deep.equal({ ancestors: [] });
   });
 
   it("a policy is reconciled only when it has changed", () => {

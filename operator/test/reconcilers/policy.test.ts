@@ -133,7 +133,7 @@ describe("policyReconciler", () => {
     expect(await statusAfter(off, "shop/a", { ancestors: [ours, theirs] })).to.deep.equal({
       ancestors: [theirs],
     });
-    expect(await statusAfter(off, "shop/a", { ancestors: [ours] })).to.deep.equal({});
+    expect(await statusAfter(off, "shop/a", { ancestors: [ours] })).to.deep.equal({ ancestors: [] });
   });
 
   it("a policy is reconciled only when its status changes", () => {

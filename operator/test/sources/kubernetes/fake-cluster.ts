@@ -59,7 +59,8 @@ type Place = {
 
 /**
  * An API server in memory: lists in pages, watches, optimistic locking, merge patches, status subresources. What is applied
- * is created, or merged without regard to who manages a field.
+ * is created, or merged without regard to who manages a field. A status without a list that its definition requires is
+ * rejected.
  */
 export async function startFakeCluster(options: FakeClusterOptions): Promise<FakeCluster> {
   const collections = new Map<string, Map<string, Stored>>();
@@ -144,7 +145,11 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
     const isStale = resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion;
     if (isStale || (uid !== undefined && uid !== before.metadata.uid)) return [409, { reason: "Conflict" }];
     const merged = method === "PATCH" ? (applyMergePatch(before, body) as Stored) : body;
-    if (subresource === "status") return [200, store(collection, key, { ...before, status: merged.status })];
+    if (subresource === "status") {
+      const missing = missingList(collection, merged.status);
+      if (missing !== undefined) return [422, { reason: "Invalid", message: `${missing}: Required value` }];
+      return [200, store(collection, key, { ...before, status: merged.status })];
+    }
     return [200, store(collection, key, merged)];
   };
 
@@ -205,6 +210,18 @@ function send({ response, namespace, query }: Watcher, { type, object, version }
   if (!selects(object, namespace, query)) return;
   const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
   response.write(`${JSON.stringify({ type, object: versioned })}\n`);
+}
+
+/** The field of a status that is missing although the definitions of the Gateway API require it. */
+function missingList(collection: string, status: unknown): string | undefined {
+  const required = collection.endsWith("/backendtlspolicies")
+    ? "ancestors"
+    : /\/(http|grpc|tls|tcp|udp)routes$/.test(collection)
+      ? "parents"
+      : undefined;
+  const isMissing =
+    required !== undefined && status !== undefined && !Object.hasOwn(Object(status), required);
+  return isMissing ? `status.${required}` : undefined;
 }
 
 function selects(object: Stored, namespace: string | undefined, query: URLSearchParams): boolean {

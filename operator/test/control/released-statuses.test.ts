@@ -1,0 +1,74 @@
+import { until } from "../../../common/test/until.ts";
+import { definitionOf, type KindName } from "../../src/api/kinds.ts";
+import type { FakeCluster } from "../sources/kubernetes/fake-cluster.ts";
+import { createReplicaRig } from "./replica-rig.ts";
+
+const pathOf = (kind: KindName): string => {
+  const { group, versions, plural } = definitionOf(kind);
+  return group === "" ? `/api/v1/${plural}` : `/apis/${group}/${versions[0]}/${plural}`;
+};
+
+const apiVersionOf = (kind: KindName): string => {
+  const { group, versions } = definitionOf(kind);
+  return group === "" ? "v1" : `${group}/${versions[0]}`;
+};
+
+const put = (cluster: FakeCluster, kind: KindName, name: string, spec: object): void => {
+  const before = cluster.get(pathOf(kind), `ns/${name}`);
+  cluster.put(pathOf(kind), {
+    ...before,
+    apiVersion: apiVersionOf(kind),
+    kind,
+    metadata: { ...before?.metadata, name, namespace: "ns", generation: before === undefined ? 1 : 2 },
+    spec,
+  });
+};
+
+type Ancestor = { readonly ancestorRef: { readonly name: string } };
+
+/** The names of the ancestors in a status; undefined before it is written. */
+const ancestorsOf = (cluster: FakeCluster, kind: KindName, name: string): readonly string[] | undefined =>
+  (
+    cluster.get(pathOf(kind), `ns/${name}`)?.status as
+      { readonly ancestors?: readonly Ancestor[] } | undefined
+  )?.ancestors?.map(({ ancestorRef }) => ancestorRef.name);
+
+const gatewaySpec = {
+  gatewayClassName: "svc",
+  allowedListeners: { namespaces: { from: "Same" } },
+  listeners: [{ name: "http", port: 80, protocol: "HTTP" }],
+};
+
+describe("statuses of objects that are no longer attached", () => {
+  const { useCluster, startReplica } = createReplicaRig();
+
+  const start = async (): Promise<FakeCluster> => {
+    const cluster = await useCluster();
+    cluster.put(pathOf("GatewayClass"), {
+      apiVersion: apiVersionOf("GatewayClass"),
+      kind: "GatewayClass",
+      metadata: { name: "svc" },
+      spec: { controllerName: "svc-labs.dev/gateway-controller" },
+    });
+    put(cluster, "Gateway", "edge", gatewaySpec);
+    put(cluster, "Service", "web", { ports: [{ name: "https", port: 443 }] });
+    return cluster;
+  };
+
+  it("the last ancestor of a BackendTLSPolicy is removed with the route, although the list is required", async () => {
+    const cluster = await start();
+    put(cluster, "HTTPRoute", "web", {
+      parentRefs: [{ name: "edge" }],
+      rules: [{ backendRefs: [{ name: "web", port: 443 }] }],
+    });
+    put(cluster, "BackendTLSPolicy", "web", {
+      targetRefs: [{ group: "", kind: "Service", name: "web" }],
+      validation: { hostname: "web.test", wellKnownCACertificates: "System" },
+    });
+    await startReplica("ctl-0");
+    const ancestors = (): readonly string[] | undefined => ancestorsOf(cluster, "BackendTLSPolicy", "web");
+    await until(() => ancestors()?.length === 1, "the ancestor");
+    cluster.remove(pathOf("HTTPRoute"), "ns/web");
+    await until(() => ancestors()?.length === 0, "the empty list");
+  });
+});
