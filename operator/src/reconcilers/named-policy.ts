@@ -23,9 +23,14 @@ export function namedPolicyReconciler(
   kind: NamedPolicyKind,
   { controllerName, isAttached }: NamedPolicyOptions,
 ): Reconciler {
+  /** The change of our entry, with the entries of the Gateways that the policy was attached to removed. */
+  const unattached = (status?: PolicyStatus): StatusChange =>
+    isAttached
+      ? both(setController(controllerName, status), setAncestors(controllerName, [], undefined))
+      : setController(controllerName, status);
   const plain = memo((status: PolicyStatus): DesiredStatus => ({
     object: status.object,
-    change: setController(controllerName, status),
+    change: unattached(status),
   }));
   const attached = memo2((status: PolicyStatus, attachment: PolicyAttachment): DesiredStatus => ({
     object: status.object,
@@ -44,10 +49,7 @@ export function namedPolicyReconciler(
   return statusReconciler({
     kind,
     statuses: ({ translation }) => statusesOf(translation.policyStatuses, attachmentsOf(translation)),
-    release: () =>
-      isAttached
-        ? both(setController(controllerName), setAncestors(controllerName, [], undefined))
-        : setController(controllerName),
+    release: () => unattached(),
   });
 }
 

@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
 import { definitionOf, type KindName } from "../../src/api/kinds.ts";
 import type { FakeCluster } from "../sources/kubernetes/fake-cluster.ts";
@@ -19,7 +20,12 @@ const put = (cluster: FakeCluster, kind: KindName, name: string, spec: object): 
     ...before,
     apiVersion: apiVersionOf(kind),
     kind,
-    metadata: { ...before?.metadata, name, namespace: "ns", generation: before === undefined ? 1 : 2 },
+    metadata: {
+      ...before?.metadata,
+      name,
+      namespace: "ns",
+      generation: before === undefined ? 1 : 2,
+    },
     spec,
   });
 };
@@ -70,5 +76,23 @@ describe("statuses of objects that are no longer attached", () => {
     await until(() => ancestors()?.length === 1, "the ancestor");
     cluster.remove(pathOf("HTTPRoute"), "ns/web");
     await until(() => ancestors()?.length === 0, "the empty list");
+  });
+
+  it("a SvcExternalAuth without targetRefs keeps no ancestor that says that its service authorizes requests", async () => {
+    const cluster = await start();
+    const spec = { protocol: "HTTP", backendRef: { name: "web", port: 443 } };
+    put(cluster, "SvcExternalAuth", "gate", {
+      ...spec,
+      targetRefs: [{ name: "edge" }],
+    });
+    await startReplica("ctl-0");
+    const ancestors = (): readonly string[] | undefined => ancestorsOf(cluster, "SvcExternalAuth", "gate");
+    await until(() => ancestors()?.join() === "edge", "the ancestor");
+    put(cluster, "SvcExternalAuth", "gate", spec);
+    await until(() => ancestors()?.length === 0, "the empty list");
+    expect(cluster.get(pathOf("SvcExternalAuth"), "ns/gate")?.status).to.have.nested.property(
+      "controllers[0].usedBy.count",
+      0,
+    );
   });
 });

@@ -33,7 +33,7 @@ const changed = (object: KubeObject): Build => {
 };
 const reconciler = namedPolicyReconciler("RateLimit", { controllerName, isAttached: false });
 
-async function statusAfter(of: Build, status: unknown): Promise<unknown> {
+async function statusAfter(of: Build, status: unknown, name = "ns/slow", by = reconciler): Promise<unknown> {
   let target: StatusTarget | undefined;
   const statuses: StatusWriter = {
     write(given) {
@@ -41,7 +41,7 @@ async function statusAfter(of: Build, status: unknown): Promise<unknown> {
       return Promise.resolve({ ok: true, value: "written" });
     },
   };
-  await reconciler.reconcile("ns/slow", { build: of, statuses, signal: new AbortController().signal });
+  await by.reconcile(name, { build: of, statuses, signal: new AbortController().signal });
   return target === undefined ? undefined : applyMergePatch(status, target.change(status, nowMs));
 }
 
@@ -102,6 +102,29 @@ describe("namedPolicyReconciler", () => {
     expect(dirtyAfter(ingressManifest("c", "c.example"))).to.deep.equal([]);
     expect(dirtyAfter(user("b"))).to.deep.equal(["ns/slow"]);
     expect(dirtyAfter(rateLimit({}))).to.deep.equal(["ns/slow"]);
+  });
+
+  it("a SvcExternalAuth without targetRefs loses our ancestors, and keeps those of other controllers", async () => {
+    const gate = {
+      apiVersion: "gateway.svc-labs.dev/v1alpha1",
+      kind: "SvcExternalAuth",
+      metadata: { name: "gate", namespace: "ns", uid: "gate", generation: 2 },
+      spec: { protocol: "HTTP", backendRef: { name: "gate", port: 9000 } },
+    } as unknown as KubeObject;
+    const ancestor = (name: string, controller: string) => ({
+      ancestorRef: { group: "gateway.networking.k8s.io", kind: "Gateway", namespace: "ns", name },
+      controllerName: controller,
+      conditions: [],
+    });
+    const theirs = ancestor("edge", "example.com/other");
+    const after = await statusAfter(
+      changed(gate),
+      { ancestors: [ancestor("edge", controllerName), theirs] },
+      "ns/gate",
+      namedPolicyReconciler("SvcExternalAuth", { controllerName, isAttached: true }),
+    );
+    expect(after).to.have.deep.property("ancestors", [theirs]);
+    expect(after).to.have.nested.property("controllers[0].controllerName", controllerName);
   });
 
   it("the entry of a policy that is no longer served is removed", async () => {
