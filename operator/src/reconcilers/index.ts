@@ -18,6 +18,7 @@ import { gatewayReconciler } from "./gateway/gateway.ts";
 import { createHandover } from "./gateway/handover.ts";
 import { listenerSetReconciler } from "./gateway/listener-set.ts";
 import { createNotes } from "./gateway/notes.ts";
+import { withReleases } from "./gateway/released-sets.ts";
 import { routeReconciler } from "./gateway/route.ts";
 import { fallbackCertificateReconciler } from "./fallback-certificate-secret.ts";
 import { vipReconciler } from "./gateway/vip.ts";
@@ -119,7 +120,7 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     gatewayClassReconciler(installed, gatewayFields),
     ...(installed.has("GatewayClass") ? [classFinalizerReconciler({ client, controllerName })] : []),
     gatewayReconciler({ addressesOf, fleet, handover, takenOf, subscribe }),
-    listenerSetReconciler({ addressesOf, fleet, subscribe }),
+    withReleases(listenerSetReconciler({ addressesOf, fleet, subscribe }), client),
     routeReconciler("HTTPRoute", controllerName),
     routeReconciler("GRPCRoute", controllerName),
     routeReconciler("TLSRoute", controllerName),

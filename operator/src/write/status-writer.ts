@@ -23,6 +23,11 @@ export type StatusTarget = {
   /** The uid of the object: an object that was deleted and created again under its name is a different one. */
   readonly uid: string | undefined;
   readonly change: StatusChange;
+  /**
+   * Decides about a write that depends on facts that are not held, such as managed fields: the object is read first, and
+   * nothing is written without a confirmation. Called only if the status differs.
+   */
+  readonly confirm?: (stored: KubeObject, signal: AbortSignal) => Promise<Result<boolean>>;
 };
 
 /** The result of a write. `gone` means that the object no longer exists, which is not a failure. */
@@ -84,16 +89,38 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     return sent;
   };
 
+  /** Reads the object with this uid from the API server; undefined if it no longer exists. */
+  const read = async (
+    path: string,
+    uid: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<Stored | undefined>> => {
+    const stored = await client.call<Stored>(path, { signal });
+    if (!stored.ok)
+      return stored.error.status === 404 ? ok(undefined) : problem(describeApiError(stored.error));
+    return ok(uid === undefined || stored.value.metadata.uid === uid ? stored.value : undefined);
+  };
+
   return {
     async write(target, signal) {
-      const { kind, name, uid, change } = target;
+      const { kind, name, uid, change, confirm } = target;
       const path = pathOf(kind, name);
       let observed = source.observed(kind, name);
       if (path === undefined || observed === undefined) return ok("gone");
       const since = observed.version;
       for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt++) {
-        const patch = change(observed.status, nowMs());
+        let patch = change(observed.status, nowMs());
         if (changesNothing(patch, observed)) return ok("unchanged");
+        if (confirm !== undefined) {
+          const stored = await read(path, uid, signal);
+          if (!stored.ok) return stored;
+          if (stored.value === undefined) return ok("gone");
+          const confirmed = await confirm(stored.value, signal);
+          if (!confirmed.ok) return confirmed;
+          observed = observedOf(stored.value);
+          patch = confirmed.value ? change(observed.status, nowMs()) : {};
+          if (changesNothing(patch, observed)) return ok("unchanged");
+        }
         const sent = await send(target, path, { version: observed.version, patch, signal });
         if (sent.ok) {
           source.remember(kind, sent.value, since);
@@ -101,11 +128,10 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
         }
         if (sent.error.status === 404) return ok("gone");
         if (sent.error.status !== 409) return problem(describeApiError(sent.error));
-        const fresh = await client.call<KubeObject & { readonly status?: unknown }>(path, { signal });
-        if (!fresh.ok)
-          return fresh.error.status === 404 ? ok("gone") : problem(describeApiError(fresh.error));
-        if (uid !== undefined && fresh.value.metadata.uid !== uid) return ok("gone");
-        observed = { version: fresh.value.metadata.resourceVersion ?? "", status: fresh.value.status };
+        const fresh = await read(path, uid, signal);
+        if (!fresh.ok) return fresh;
+        if (fresh.value === undefined) return ok("gone");
+        observed = observedOf(fresh.value);
       }
       return problem(
         signal.aborted
@@ -115,6 +141,13 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     },
   };
 }
+
+type Stored = KubeObject & { readonly status?: unknown };
+
+const observedOf = ({ metadata, status }: Stored): Observed => ({
+  version: metadata.resourceVersion ?? "",
+  status,
+});
 
 const changesNothing = (patch: object, { status }: Observed): boolean =>
   isDeepStrictEqual(applyMergePatch(status, patch), status ?? {});

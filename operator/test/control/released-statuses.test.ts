@@ -30,6 +30,14 @@ const put = (cluster: FakeCluster, kind: KindName, name: string, spec: object): 
   });
 };
 
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+};
+
 type Ancestor = { readonly ancestorRef: { readonly name: string } };
 
 /** The names of the ancestors in a status; undefined before it is written. */
@@ -94,5 +102,63 @@ describe("statuses of objects that are no longer attached", () => {
       "controllers[0].usedBy.count",
       0,
     );
+  });
+
+  const setSpec = (gateway: string): object => ({
+    parentRef: { name: gateway },
+    listeners: [{ name: "more", port: 8080, protocol: "HTTP" }],
+  });
+
+  /** A served ListenerSet, and the replica that wrote its status. */
+  const startWithSet = async () => {
+    const cluster = await start();
+    put(cluster, "ListenerSet", "more", setSpec("edge"));
+    const replica = await startReplica("ctl-0");
+    await until(() => setStatus(cluster).accepted === "True Accepted@1", "the accepted set");
+    return { cluster, replica };
+  };
+
+  const setStatus = (cluster: FakeCluster) => {
+    const { conditions = [], listeners = [] } = (cluster.get(pathOf("ListenerSet"), "ns/more")?.status ??
+      {}) as {
+      readonly conditions?: readonly Condition[];
+      readonly listeners?: readonly object[];
+    };
+    const brief = (wanted: string): string | undefined => {
+      const found = conditions.find(({ type }) => type === wanted);
+      return found && `${found.status} ${found.reason}@${found.observedGeneration}`;
+    };
+    return {
+      accepted: brief("Accepted"),
+      programmed: brief("Programmed"),
+      message: conditions[0]?.message,
+      listeners: listeners.length,
+    };
+  };
+
+  const withoutGateway = {
+    accepted: "False ParentNotAccepted@1",
+    programmed: "False ParentNotAccepted@1",
+    message: "Gateway ns/edge of spec.parentRef does not exist; the listeners are not served",
+    listeners: 0,
+  };
+
+  it("a ListenerSet is refused when its Gateway is deleted, and accepted when the Gateway is back", async () => {
+    const { cluster } = await startWithSet();
+    cluster.remove(pathOf("Gateway"), "ns/edge");
+    await until(() => setStatus(cluster).accepted?.startsWith("False") === true, "the refusal");
+    expect(setStatus(cluster)).to.deep.equal(withoutGateway);
+    put(cluster, "Gateway", "edge", gatewaySpec);
+    await until(() => setStatus(cluster).accepted === "True Accepted@1", "the accepted set");
+    expect(setStatus(cluster).listeners).to.equal(1);
+  });
+
+  it("a ListenerSet is refused when its Gateway was deleted while no controller ran", async () => {
+    const { cluster, replica } = await startWithSet();
+    await replica.stop();
+    cluster.remove(pathOf("Gateway"), "ns/edge");
+    await startReplica("ctl-0");
+    await until(() => setStatus(cluster).accepted?.startsWith("False") === true, "the refusal");
+    expect(setStatus(cluster)).to.deep.equal(withoutGateway);
   });
 });

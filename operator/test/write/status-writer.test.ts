@@ -1,9 +1,10 @@
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { expect } from "chai";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { Observed } from "../../src/sources/kubernetes/held-objects.ts";
-import { createStatusWriter, type StatusChange } from "../../src/write/status-writer.ts";
+import { createStatusWriter, type StatusChange, type StatusTarget } from "../../src/write/status-writer.ts";
 import { createFakeClient, type FakeCall } from "../support/fake-client.ts";
 
 const path = "/apis/networking.k8s.io/v1/namespaces/ns/ingresses/a";
@@ -37,8 +38,11 @@ function setUp({
     client,
     remembered,
     abort,
-    write: (change: StatusChange = wantPhase) =>
-      writer.write({ kind: "Ingress", name: "ns/a", uid: "u", change }, abort.signal),
+    write: (change: StatusChange = wantPhase, confirm?: StatusTarget["confirm"]) =>
+      writer.write(
+        { kind: "Ingress", name: "ns/a", uid: "u", change, ...(confirm && { confirm }) },
+        abort.signal,
+      ),
     patches: () => client.calls.filter(({ method }) => method === "PATCH"),
     count: (result: "ok" | "error" | "conflict") =>
       metrics.statusPatches.with({ kind: "ingress", result }).value,
@@ -109,6 +113,25 @@ describe("createStatusWriter", () => {
     });
     expect(await test.write()).to.deep.equal({ ok: true, value: "unchanged" });
     expect(test.patches()).to.have.length(1);
+  });
+
+  it("a write that needs a confirmation is based on the object that was confirmed, and is not sent without one", async () => {
+    const isFirst = ({ metadata }: KubeObject): Promise<Result<boolean>> =>
+      Promise.resolve(ok(metadata.resourceVersion === "5"));
+    const confirmed = setUp({
+      answer: ({ method }) => stored(method === "PATCH" ? "6" : "5", { foreign: 1 }),
+    });
+    expect(await confirmed.write(wantPhase, isFirst)).to.deep.equal(ok("written"));
+    expect(confirmed.patches()[0]?.body).to.have.nested.property("metadata.resourceVersion", "5");
+    let version = 4;
+    const contested = setUp({
+      answer: ({ method }) => (method === "PATCH" ? 409 : stored(String(++version), { foreign: 1 })),
+    });
+    expect(await contested.write(wantPhase, isFirst), "after a conflict").to.deep.equal(ok("unchanged"));
+    expect(contested.patches()).to.have.length(1);
+    const asked = setUp({ observed: { version: "7", status: { phase: "wanted" } }, answer: () => 500 });
+    expect(await asked.write(wantPhase, isFirst), "nothing to write").to.deep.equal(ok("unchanged"));
+    expect(asked.client.calls).to.deep.equal([]);
   });
 
   it("an object that changes during four attempts is left for later", async () => {

@@ -51,6 +51,7 @@ function createReconciler(options: ListenerSetReconcilerOptions, waiters: ProxyW
           undefined,
         );
       },
+      // released-sets.ts decides about the statuses of other sets.
       release: () => () => ({}),
     }),
     subscribe: (look) =>

@@ -28,6 +28,7 @@ import {
   listenersOf,
   type PlannedGateway,
 } from "./listeners/gateways.ts";
+import { createParentlessSetFinder } from "./listeners/parentless-sets.ts";
 import { createStrayFinder } from "./listeners/strays.ts";
 import { createPolicyAttacher } from "./policies/attached-policies.ts";
 import { createAttachedRoutes } from "./routes/attached-routes.ts";
@@ -134,6 +135,7 @@ export function createGatewayTranslator(
     isWatched,
   );
   const findStrays = createStrayFinder(isWatched);
+  const findParentless = createParentlessSetFinder(isWatched);
   const buildShared = createScopeBuilder();
   const buildOwn = createOwnScopes();
   const buildStatuses = createStatusBuilder();
@@ -209,6 +211,7 @@ export function createGatewayTranslator(
         classes,
         gateways,
         bindingsOf,
+        parentlessSets: findParentless(world),
         routes: reportLosses(joinLists(http.statuses, l4.statuses), lost),
         attached: (listener) => http.attached(listener) + l4.attached(listener),
         world,
@@ -294,7 +297,7 @@ export const noGateways: GatewayPart = {
   },
   dedicated: [],
   policies: [],
-  statuses: { classes: [], gateways: [], listenerSets: [], routes: [] },
+  statuses: { classes: [], gateways: [], listenerSets: [], parentlessSets: [], routes: [] },
   vips: [],
   identities: [],
   gatewaysByService: () => new Map(),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { applyMergePatch } from "../../../src/write/merge-patch.ts";
 import { sendJson, startFakeApiServer } from "./fake-api-server.ts";
+import { withManagedConditions } from "./fake-managed-fields.ts";
 
 /** An object as the fake stores it. */
 export type Stored = {
@@ -50,6 +51,8 @@ type Watcher = {
   readonly namespace: string | undefined;
   readonly response: ServerResponse;
 };
+/** The sender of a change: its name in managed fields, and whether it applies. */
+type Writer = { readonly manager: string; readonly isApply: boolean };
 type Place = {
   readonly collection: string;
   readonly namespace: string | undefined;
@@ -59,8 +62,8 @@ type Place = {
 
 /**
  * An API server in memory: lists in pages, watches, optimistic locking, merge patches, status subresources. What is applied
- * is created, or merged without regard to who manages a field. A status without a list that its definition requires is
- * rejected.
+ * is created, or merged without regard to who manages a field; managed fields list the messages of conditions. A status
+ * without a list that its definition requires is rejected.
  */
 export async function startFakeCluster(options: FakeClusterOptions): Promise<FakeCluster> {
   const collections = new Map<string, Map<string, Stored>>();
@@ -130,8 +133,9 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
     response.on("close", () => watchers.delete(watcher));
   };
 
-  const write = (place: Place, method: string, body: Stored, isApply: boolean): [number, object] => {
+  const write = (place: Place, method: string, body: Stored, by: Writer): [number, object] => {
     const { collection, namespace, subresource } = place;
+    const { isApply, manager } = by;
     const name = place.name ?? body.metadata.name;
     const key = namespace === undefined ? name : `${namespace}/${name}`;
     const before = itemsOf(collection).get(key);
@@ -148,7 +152,8 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
     if (subresource === "status") {
       const missing = missingList(collection, merged.status);
       if (missing !== undefined) return [422, { reason: "Invalid", message: `${missing}: Required value` }];
-      return [200, store(collection, key, { ...before, status: merged.status })];
+      const after = { ...before, status: merged.status };
+      return [200, store(collection, key, withManagedConditions(before, after, manager))];
     }
     return [200, store(collection, key, merged)];
   };
@@ -177,7 +182,8 @@ export async function startFakeCluster(options: FakeClusterOptions): Promise<Fak
         return sendJson(response, { ...body, status: options.reviewToken?.(spec.token) ?? {} }, 201);
       }
       const isApply = request.headers["content-type"] === "application/apply-patch+yaml";
-      const [status, result] = write(place, request.method ?? "", body, isApply);
+      const manager = url.searchParams.get("fieldManager") ?? "unknown";
+      const [status, result] = write(place, request.method ?? "", body, { isApply, manager });
       return sendJson(response, result, status);
     });
   };

@@ -7,6 +7,7 @@ import type { View } from "../../incremental/view.ts";
 import { readClassParameters } from "../dedicated/parameters.ts";
 import { listenersOf, type ListenerGroup } from "../listeners/gateways.ts";
 import { overlapsOf } from "../listeners/overlaps.ts";
+import type { ParentlessSet } from "../listeners/parentless-sets.ts";
 import { boundResource } from "../scopes/bound-resource.ts";
 import type { PlacedGateway } from "../scopes/placement.ts";
 import type { Bindings } from "../scopes/ports.ts";
@@ -28,6 +29,7 @@ export type GatewayStatuses = {
   readonly classes: readonly GatewayClassStatus[];
   readonly gateways: readonly GatewayStatus[];
   readonly listenerSets: readonly ListenerSetStatus[];
+  readonly parentlessSets: readonly ParentlessSet[];
   readonly routes: readonly RouteStatus[];
 };
 
@@ -36,6 +38,7 @@ type StatusInput = {
   readonly gateways: readonly PlacedGateway[];
   /** Returns the ports that are bound by the proxies which should serve a Gateway. */
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
+  readonly parentlessSets: readonly ParentlessSet[];
   /** The statuses of routes with a parent of this controller. */
   readonly routes: readonly RouteStatus[];
   /** Returns the number of routes that are attached to the listener with this id. */
@@ -55,7 +58,7 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
     readonly statuses: StatusesOfGateway;
   };
   const known = new WeakMap<PlacedGateway, Entry>();
-  return ({ classes, gateways, bindingsOf, routes, attached, world }) => {
+  return ({ classes, gateways, bindingsOf, parentlessSets, routes, attached, world }) => {
     const ofGateways = gateways.map((planned) => {
       const counts = countsOf(planned, attached);
       const ports = bindingsOf(planned);
@@ -74,6 +77,7 @@ export function createStatusBuilder(): (input: StatusInput) => GatewayStatuses {
       classes: [...classes.values()].map((one) => ofClass(one, undefined, world)),
       gateways: ofGateways.map(({ gateway }) => gateway),
       listenerSets: ofGateways.flatMap(({ sets }) => sets),
+      parentlessSets,
       routes,
     };
   };
