@@ -13,6 +13,7 @@ import { translate } from "@svc-gateway/operator/translate/translate.ts";
 import type { Translation } from "@svc-gateway/operator/translate/translation.ts";
 import type { World } from "@svc-gateway/operator/world.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
+import { findShadowedRoutes } from "./check/shadowed-routes.ts";
 import { findUnservedAuth } from "./check/unserved-auth.ts";
 import { findUnusablePolicies } from "./check/unusable-policies.ts";
 import { findUnserved } from "./check/unserved.ts";
@@ -68,6 +69,7 @@ export async function translateRead(
     ...findUnserved(state.world, translation, settings),
     ...findUnservedAuth(translation, settings),
     ...findUnusablePolicies(translation),
+    ...findShadowedRoutes(translation),
   ];
   return { state, read, translation: { ...translation, diagnostics } };
 }

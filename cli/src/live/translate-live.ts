@@ -6,6 +6,7 @@ import {
   readNamespacesOf,
 } from "@svc-gateway/operator/control/translate-settings.ts";
 import { translate } from "@svc-gateway/operator/translate/translate.ts";
+import { findShadowedRoutes } from "../check/shadowed-routes.ts";
 import { findUnservedAuth } from "../check/unserved-auth.ts";
 import { findUnusablePolicies } from "../check/unusable-policies.ts";
 import { findUnserved } from "../check/unserved.ts";
@@ -72,6 +73,7 @@ export async function translateCluster(
     ...findUnserved(state.world, translation, settings),
     ...findUnservedAuth(translation, settings),
     ...findUnusablePolicies(translation),
+    ...findShadowedRoutes(translation),
   ];
   return ok({
     state,

@@ -6,6 +6,7 @@ import { formatIpPort } from "@svc-gateway/common/values/ip-address.ts";
 import { compareText } from "./age.ts";
 import type { Conflict } from "./finding.ts";
 import type { Routing } from "./routing.ts";
+import { winnersOf } from "./shadowed-routes.ts";
 import type { Translation } from "./translation.ts";
 
 type RouteEntry = {
@@ -94,20 +95,14 @@ export function buildRoutesDocument(
 
 type Shadowed = Omit<Conflict, "winner">;
 
-/**
- * Routes of Gateways that match exactly the same requests as a preceding route. Unlike the losing routes of
- * Ingresses, they are part of the tables of proxies.
- */
+/** Routes of Gateways that match exactly the same requests as a preceding route. */
 function shadowedByOthers({ hosts }: Routing): readonly Shadowed[] {
   return hosts
     .filter(({ group }) => group === "gateway")
     .flatMap(({ group, ports, host, value }) => {
-      const seen = new Set<string>();
-      return value.routes.flatMap(({ match, source, backends }): Shadowed[] => {
-        const key = JSON.stringify([match.path, match.method, match.headers, match.query]);
-        const isShadowed = seen.has(key);
-        seen.add(key);
-        if (!isShadowed) return [];
+      const winners = winnersOf(value.routes);
+      return value.routes.flatMap(({ match, source, backends }, index): Shadowed[] => {
+        if (winners[index] === undefined) return [];
         const rejectedServices = backends.map(({ service }) => service).join(",");
         return [{ group, ports, host, path: match.path, loser: source, rejectedServices }];
       });

@@ -31,6 +31,20 @@ export const duplicatePath = (place: Place, host: string, path: string): Diagnos
 export const routeConflict = (place: Place, message: string): Diagnostic =>
   finding("error", "RouteConflict")(place, message);
 
+/** Reported by `check` only, for a route that never gets a request. `taken` names one match, its hosts and who has it. */
+export const routeShadowed = (place: Place, taken: string): Diagnostic =>
+  finding("error", "RouteShadowed")(
+    place,
+    `${taken}, which takes precedence; the route gets no requests, as this is so for all its matches`,
+  );
+
+/** Reported by `check` only, for a match of a route that gets requests otherwise. */
+export const matchShadowed = (place: Place, taken: string): Diagnostic =>
+  finding("warning", "MatchShadowed")(
+    place,
+    `${taken}, which takes precedence; the rule gets no requests there`,
+  );
+
 export const defaultBackendShadowed = (place: Place, host: string, winner: ObjectRef): Diagnostic =>
   finding("info", "DefaultBackendShadowed")(
     place,
