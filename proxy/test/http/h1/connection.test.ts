@@ -162,6 +162,27 @@ describeCodecs("the HTTP/1 front: connections", (codec) => {
       expect(reasons).to.deep.equal(["client-closed"]);
     });
 
+    it("a client that disconnects before its response is found by the second probe, 250 ms after the first", async () => {
+      const { connect, streams, front, sockets, swept } = await startManual({ bodyTimeoutMs: 40 });
+      const reasons: string[] = [];
+      const client = await connect();
+      client.send(request("/1"));
+      await eventually(() => streams.length === 1);
+      const [stream] = streams as [ClientStream];
+      stream.onClose = (reason) => reasons.push(reason);
+      const taken = sockets[0] as Socket;
+      const written = takenBytes(taken);
+      client.socket.destroy();
+      while (takenBytes(taken) === written) {
+        clock.advance(10);
+        await swept();
+      }
+      expect(front.connections).to.equal(1);
+      clock.advance(250);
+      await eventually(() => front.connections === 0);
+      expect(reasons).to.deep.equal(["client-closed"]);
+    });
+
     it("a client that has ended its side is probed with interim responses, which precede its response", async () => {
       const { connect, streams } = await startManual({ bodyTimeoutMs: 40 });
       const client = await connect();

@@ -100,7 +100,7 @@ export class Http1Connection
     switch (this.phase) {
       case "busy":
         if (this.reader.unread !== null) this.leave("client-closed");
-        else this.probe = new HalfCloseProbe(this.clock);
+        else this.probe = new HalfCloseProbe(awake.nowMs);
         return;
       case "discarding":
         return this.close(0);
@@ -136,7 +136,7 @@ export class Http1Connection
     this.requests++;
     this.phase = "busy";
     this.current = stream;
-    if (this.reader.clientHasEnded) this.probe = new HalfCloseProbe(this.clock);
+    if (this.reader.clientHasEnded) this.probe = new HalfCloseProbe(awake.nowMs);
     try {
       this.front.handler(this.client, head, stream);
     } catch (error) {

@@ -219,7 +219,7 @@ export class Http1Connection {
   private dispatch(stream: Http1Stream): void {
     this.phase = "busy";
     this.current = stream;
-    if (this.clientHasEnded) this.probe = new HalfCloseProbe(this.context.clock);
+    if (this.clientHasEnded) this.probe = new HalfCloseProbe(awake.nowMs);
     if (stream.detached) this.adopt(stream.response);
     if (stream.refusal !== undefined) {
       this.report(refusalEvent(stream.refusal, stream.head, stream.headMs));
@@ -320,7 +320,7 @@ export class Http1Connection {
   private clientEnded(): void {
     this.clientHasEnded = true;
     if (this.phase === "busy" && this.current?.requestReceived === true) {
-      this.probe = new HalfCloseProbe(this.context.clock);
+      this.probe = new HalfCloseProbe(awake.nowMs);
     } else if (this.phase === "idle" && this.waiting.length === 0 && !this.hasHeadBegun()) {
       this.becomeIdle();
     }
