@@ -52,6 +52,21 @@ describe("certificates of hosts of ingress-nginx", () => {
     expect(explained.ask("https://unknown.example/").status).to.equal(404);
   });
 
+  it("a host of a rule is shown the certificate that covers it, even if it does not cover the hosts of its block", async () => {
+    const more = [tlsSecret("wild", ["*.w.example"])];
+    const explained = await explainIngresses(
+      [{ ...tlsOf("wild", ["listed.example"]), host: "v1.w.example" }],
+      { more },
+    );
+    expect(shown(explained, "v1.w.example")).to.deep.equal(["*.w.example"]);
+    expect(shown(explained, "listed.example")).to.deep.equal(fallback);
+    expect(explained.ask("http://v1.w.example/x")).to.include({
+      status: 308,
+      location: "https://v1.w.example/x",
+    });
+    expect(explained.codes).to.deep.equal(["CertificateHostMismatch shop/i0"]);
+  });
+
   it("an Ingress of another class gets no fallback certificate", async () => {
     const explained = await explainIngresses([{ ...tlsOf("missing"), className: "svc" }]);
     expect(shown(explained, "a.example")).to.equal(undefined);

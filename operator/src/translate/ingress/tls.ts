@@ -56,11 +56,13 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
   const isNginx = nginx !== undefined;
   const diagnostics: Diagnostic[] = [];
   const claims: TlsClaim[] = [];
+  const offers: (Pick<TlsClaim, "field"> & { readonly offer: TlsOffer })[] = [];
   for (const { hosts, secretName, field } of tls) {
     const place = { object: owner, field: `${field}.secretName` };
     const read = secretName === undefined ? undefined : readOffer(namespace, secretName, place, view);
     const offer = read?.offer;
     if (read !== undefined) diagnostics.push(...read.diagnostics);
+    if (offer !== undefined) offers.push({ offer, field });
     for (const host of hosts) {
       // As in ingress-nginx, a certificate is not presented for names that it does not cover.
       const usable = isNginx && offer?.certificate.covers(host) === false ? undefined : offer;
@@ -71,13 +73,20 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
       }
     }
   }
-  // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx.
-  if (isNginx) claims.push(...claimCovered(claims, ruleHosts));
+  if (isNginx) {
+    // Hosts of rules that no block lists belong to the first block whose certificate covers them, as in ingress-nginx,
+    // even if that certificate does not cover the hosts of its own block.
+    for (const host of unlistedHosts(claims, ruleHosts)) {
+      const covering = offers.find(({ offer }) => offer.certificate.covers(host));
+      if (covering !== undefined) {
+        claims.push({ host, ...covering, clients, owner, namespace, age, fallsBack: true });
+      }
+    }
+  }
   if (clients?.byRequest !== undefined) {
     // If clients are rejected by answers to requests, all hosts of the rules request certificates, whichever
     // Ingress lists them.
-    for (const host of ruleHosts) {
-      if (host.kind === "any" || claims.some((claim) => claim.host.host === host.host)) continue;
+    for (const host of unlistedHosts(claims, ruleHosts)) {
       claims.push({
         host,
         offer: undefined,
@@ -103,14 +112,12 @@ function plan(ingress: ObjectOf<"Ingress">, view: View, nginx: NginxClass | unde
   };
 }
 
-/** Claims the hosts of rules that no block lists, with the first certificate that covers each. */
-const claimCovered = (claims: readonly TlsClaim[], ruleHosts: readonly HostPattern[]): readonly TlsClaim[] =>
-  ruleHosts
-    .filter(({ kind, host }) => kind !== "any" && !claims.some((claim) => claim.host.host === host))
-    .flatMap((host) => {
-      const covering = claims.find(({ offer }) => offer?.certificate.covers(host) === true);
-      return covering === undefined ? [] : [{ ...covering, host }];
-    });
+/** The hosts of rules that no claim is about. */
+const unlistedHosts = (
+  claims: readonly TlsClaim[],
+  ruleHosts: readonly HostPattern[],
+): readonly HostPattern[] =>
+  ruleHosts.filter(({ kind, host }) => kind !== "any" && !claims.some((claim) => claim.host.host === host));
 
 /**
  * Findings about hosts of an Ingress for which no handshake requests client certificates, although the Ingress
