@@ -85,12 +85,58 @@ describe("certificates of hosts of ingress-nginx", () => {
     const explained = await explainIngresses([{ ...tlsOf("cert"), annotations }], { more });
     expect(shown(explained, "alias.example")).to.include("alias.example");
     expect(shown(explained, "www.a.example")).to.include("www.a.example");
-    expect(shown(explained, "other.example")).to.equal(undefined);
+    expect(shown(explained, "other.example")).to.deep.equal(fallback);
     expect(explained.ask("https://alias.example/x")).to.include({ target: "/x" });
     expect(explained.ask("https://www.a.example/x/")).to.include({
       status: 308,
       location: "https://a.example/x",
     });
+  });
+
+  it("a further name that no certificate covers is shown the default or the fallback certificate if its host has TLS", async () => {
+    const annotations = { "server-alias": "alias.example", "from-to-www-redirect": "true" };
+    const names = ["alias.example", "www.a.example"];
+    const missing = await explainIngresses([{ ...tlsOf("missing"), annotations }]);
+    for (const name of names) expect(shown(missing, name), name).to.deep.equal(fallback);
+    expect(missing.ask("http://alias.example/x")).to.include({
+      status: 308,
+      location: "https://alias.example/x",
+    });
+    expect(missing.ask("https://alias.example/x")).to.include({ target: "/x" });
+    const more = [tlsSecret("default", ["default.example"])];
+    const flags = ["--default-tls-secret", "shop/default"];
+    const withDefault = await explainIngresses([{ ...tlsOf("missing"), annotations }], { more, flags });
+    for (const name of names) expect(shown(withDefault, name), name).to.deep.equal(["default.example"]);
+    const withoutTls = await explainIngresses([{ paths: ["Prefix /"], annotations }]);
+    for (const name of names) expect(shown(withoutTls, name), name).to.equal(undefined);
+  });
+
+  it("a name that another namespace serves or lists keeps its own TLS if a host without a certificate requests it", async () => {
+    const annotations = { "server-alias": "served.example, listed.example, x.w.example" };
+    const more = [
+      tlsSecret("served", ["served.example"], "other"),
+      tlsSecret("listed", ["listed.example"], "other"),
+      tlsSecret("wild", ["*.w.example"], "other"),
+    ];
+    const ofOther = (host: string, secretName: string, listed = host): IngressCase => ({
+      ...tlsOf(secretName, [listed]),
+      ...{ host, namespace: "other", day: 9 },
+    });
+    const cases = [
+      { ...tlsOf("missing"), annotations, day: 1 },
+      ofOther("served.example", "served"),
+      ofOther("b.example", "listed", "listed.example"),
+      ofOther("*.w.example", "wild"),
+    ];
+    const explained = await explainIngresses(cases, { more });
+    expect(shown(explained, "served.example")).to.deep.equal(["served.example"]);
+    expect(shown(explained, "listed.example")).to.deep.equal(["listed.example"]);
+    expect(shown(explained, "x.w.example")).to.deep.equal(["*.w.example"]);
+    const plain = await explainIngresses([
+      { ...tlsOf("missing"), annotations, day: 1 },
+      { paths: ["Prefix /"], host: "served.example", namespace: "other", day: 9 },
+    ]);
+    expect(shown(plain, "served.example")).to.equal(undefined);
   });
 
   it("an alias under spec.tls has its own certificate", async () => {

@@ -13,7 +13,7 @@ import { haveSameItems, memo } from "../incremental/memo.ts";
 import type { HostClaim } from "../ingress/claims.ts";
 import { belongsTo, ingressListener, underName, type HostTable } from "../ingress/host-table.ts";
 import { anyPath } from "../ingress/path.ts";
-import type { TlsHostTable, TlsOffer } from "../ingress/tls-host-table.ts";
+import type { TlsClaim, TlsHostTable, TlsOffer } from "../ingress/tls-host-table.ts";
 import type { RedirectedName } from "./host-facts.ts";
 import { namesOver } from "./hosts.ts";
 import { joinHosts } from "./joined-host.ts";
@@ -219,8 +219,9 @@ function redirectingHost({ table, claim }: Wish, redirect: RedirectedName): Host
 
 /**
  * Adds the further names to the server names. A name without a certificate of its own is shown those of its host that are
- * valid for it. An alias requests the client certificates of its host, whichever certificate it is shown; if its hosts have
- * different rules, it requests those of the first host, or of another one whose requests are refused over HTTP.
+ * valid for it; if there are none and its host has TLS, the default or the fallback certificate. An alias requests the client
+ * certificates of its host, whichever certificate it is shown; if its hosts have different rules, it requests those of the
+ * first host, or of another one whose requests are refused over HTTP.
  */
 function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
   const named = new Map<string, TlsHostTable>();
@@ -231,8 +232,9 @@ function addNames(tlsHosts: TlsHosts, wishes: readonly Wish[]): TlsHosts {
     const sources = same.map(({ table }) => sourceOf(tlsHosts, table.served.host));
     const clients = wish.redirect === undefined ? rulesOf(sources) : undefined;
     if (own === undefined) {
-      const table = tableOfName(wish.name, sources, clients);
-      if (table.host !== undefined || clients !== undefined) named.set(host, table);
+      const claims = same.flatMap(({ table }) => fallingBack(tlsHosts, table.served.host));
+      const table = tableOfName(wish.name, sources, clients, claims);
+      if (table.host !== undefined || clients !== undefined || claims.length > 0) named.set(host, table);
     } else if (clients !== undefined) named.set(host, { ...own, clients });
   }
   if (named.size === 0) return tlsHosts;
@@ -249,17 +251,27 @@ function sourceOf(tlsHosts: TlsHosts, host: HostPattern): TlsHostTable | undefin
     .find((one) => one.host !== undefined || one.clients !== undefined);
 }
 
+/** Returns the claims that give a host TLS even without a certificate for it: on its own name, or on the wildcard over it. */
+const fallingBack = (tlsHosts: TlsHosts, host: HostPattern): readonly TlsClaim[] =>
+  namesOver(host).flatMap(
+    (name) => findEntry(tlsHosts, name)?.claims.filter(({ fallsBack }) => fallsBack === true) ?? [],
+  );
+
 /** Returns the rules for clients of an alias; rules that refuse handshakes must be those of its first host. */
 function rulesOf(sources: readonly (TlsHostTable | undefined)[]): TlsHostTable["clients"] {
   const [first] = sources;
   return first?.clients ?? sources.find((source) => source?.clients?.rules.byRequest !== undefined)?.clients;
 }
 
-/** The table of a further name: with the certificates of the first source that has any for it, and the rules for clients. */
+/**
+ * The table of a further name: with the certificates of the first source that has any for it, the rules for clients, and
+ * the claims of its hosts by which it is shown the fallback certificate if it has none.
+ */
 function tableOfName(
   name: HostPattern,
   sources: readonly (TlsHostTable | undefined)[],
   clients: TlsHostTable["clients"],
+  claims: readonly TlsClaim[],
 ): TlsHostTable {
   const covers = ({ certificate }: TlsOffer): boolean => certificate.covers(name);
   const source = sources.find((one) => one?.used.some(covers));
@@ -274,7 +286,7 @@ function tableOfName(
     },
     clients,
     used,
-    claims: [],
+    claims,
     asks: false,
     byNamespace: new Map(),
     diagnostics: [],
