@@ -61,6 +61,9 @@ export const extAuth: Group = (read, context) => {
     const source = read.sourceOf(annotation);
     return source === "annotation" || source === "class" ? read(annotation) : annotation.builtIn;
   };
+  if (!isGlobal && setting(authCacheKey) === undefined) {
+    reportPartners([authCacheDuration], "has no effect without auth-cache-key", read, context);
+  }
   const checks = readChecks(url, setting, context);
   if (checks === undefined) return {};
   const { noAuthLocations } = nginx.config.keys;

@@ -5,6 +5,7 @@ import { balancing } from "./balancing.ts";
 import { backendProtocols } from "./backend-protocol.ts";
 import { bodySize } from "./body-size.ts";
 import { basicAuth } from "./basic-auth.ts";
+import { canaries } from "./canaries.ts";
 import { clientCertificates } from "./client-certificates.ts";
 import { cors } from "./cors.ts";
 import { customHeadersGroup } from "./custom-headers.ts";
@@ -52,6 +53,7 @@ export const groups: readonly Group[] = [
   limits,
   sessions,
   balancing,
+  canaries,
   customHeadersGroup,
   accessLog,
   snippets,
@@ -59,4 +61,4 @@ export const groups: readonly Group[] = [
 ];
 
 /** The groups that have an effect on a canary. */
-export const groupsOfCanary: readonly Group[] = [sessions, balancing];
+export const groupsOfCanary: readonly Group[] = [sessions, balancing, canaries];

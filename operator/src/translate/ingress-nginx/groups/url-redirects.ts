@@ -22,6 +22,7 @@ import { appRoot, serverAlias } from "../annotations/routing.ts";
 import type { NginxAnnotation } from "../annotations/declare.ts";
 import type { Alias } from "../host-facts.ts";
 import type { Group, GroupContext } from "./group.ts";
+import { reportPartners } from "./partners.ts";
 
 export const urlRedirects: Group = (read, context) => {
   const codeOf = (annotation: NginxAnnotation<number>, last: number, otherwise: number): number => {
@@ -39,6 +40,13 @@ export const urlRedirects: Group = (read, context) => {
     temporal === undefined ? codeOf(permanentRedirectCode, 308, 301) : codeOf(temporalRedirectCode, 307, 302);
   if (temporal !== undefined && permanent !== undefined) {
     context.noEffect(permanentRedirect, "temporal-redirect takes precedence");
+    reportPartners([permanentRedirectCode], "temporal-redirect takes precedence", read, context);
+  }
+  if (temporal === undefined) {
+    reportPartners([temporalRedirectCode], "has no effect without temporal-redirect", read, context);
+  }
+  if (permanent === undefined) {
+    reportPartners([permanentRedirectCode], "has no effect without permanent-redirect", read, context);
   }
   const root = read(appRoot);
   const aliases = readAliases(read(serverAlias) ?? [], context);
