@@ -1,6 +1,12 @@
 /** Writes the peers that are trusted to report the client's address. */
 import { noteIf, type FeatureWriter } from "../written.ts";
 
+/**
+ * Whether a list contains every IPv4 address. It is not written: a client whose address is in the list would count as a
+ * proxy, and the peer as the client.
+ */
+const isEveryPeer = (cidrs: readonly string[] | undefined): boolean => cidrs?.includes("0.0.0.0/0") === true;
+
 export const writeTrustForwardedFor: FeatureWriter<"trust-forwarded-for"> = ({
   header,
   trustedCidrs,
@@ -10,7 +16,8 @@ export const writeTrustForwardedFor: FeatureWriter<"trust-forwarded-for"> = ({
   annotations: {
     "trust-forwarded-for": "true",
     ...(header.toLowerCase() !== "x-forwarded-for" && { "forwarded-for-header": header }),
-    ...(trustedCidrs !== undefined && { "forwarded-for-trusted-cidrs": trustedCidrs.join(",") }),
+    ...(trustedCidrs !== undefined &&
+      !isEveryPeer(trustedCidrs) && { "forwarded-for-trusted-cidrs": trustedCidrs.join(",") }),
   },
   notes: [
     ...noteIf(
@@ -18,6 +25,12 @@ export const writeTrustForwardedFor: FeatureWriter<"trust-forwarded-for"> = ({
       "trust-forwarded-for.trustsUrl",
       "lost",
       "Only the scheme that a trusted peer forwards counts, not its host and port, and redirects to https do not look at it",
+    ),
+    ...noteIf(
+      isEveryPeer(trustedCidrs),
+      "trust-forwarded-for.trustedCidrs",
+      "changed",
+      "Every peer is trusted, and the client is the last public address of the list, not the first address",
     ),
     ...noteIf(
       privateClients === true,

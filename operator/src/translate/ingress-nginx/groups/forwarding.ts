@@ -34,6 +34,12 @@ function fieldsOf(keys: ConfigKeys, isTrusting: boolean): ForwardingFields {
 }
 
 /**
+ * The default of `proxy-real-ip-cidr`. Without a list, private addresses would count as those of proxies, and the last
+ * public address as the client's.
+ */
+const everyPeer = ["0.0.0.0/0", "::/0"];
+
+/**
  * The trust in fields of peers; undefined for none. With only `enable-real-ip`, scheme, host and port are those
  * of the connection.
  */
@@ -41,7 +47,7 @@ function trustOf(keys: ConfigKeys): TrustForwardedFor | undefined {
   if (!keys.useForwardedHeaders && !keys.enableRealIp) return undefined;
   return {
     header: keys.forwardedForHeader,
-    ...(keys.proxyRealIpCidr && { trustedCidrs: [...keys.proxyRealIpCidr] }),
+    trustedCidrs: [...(keys.proxyRealIpCidr ?? everyPeer)],
     trustsUrl: keys.useForwardedHeaders,
     privateClients: true,
   };
