@@ -19,7 +19,7 @@ export const tlsHostSchema = z.object({
   applicationProtocols: z.literal("none").optional(),
 });
 
-/** A server name without a usable certificate. */
+/** A server name whose handshakes are rejected. */
 const closedNameSchema = z.object({ bucket: z.enum(["exact", "wildcard"]), host: z.string() });
 
 /** All server names of one port. Certificate ids are content hashes of chain and key. */
@@ -27,7 +27,8 @@ export const tlsPortSchema = z.object({
   certificates: z.record(z.string(), certificateSchema),
   /**
    * The names whose handshakes are rejected although an entry of `hosts` may cover them: those of Gateway listeners
-   * without a usable certificate (docs/gateway-api.md, "Certificates").
+   * without a usable certificate (docs/gateway-api.md, "Certificates"), or without usable authorities for clients
+   * (docs/features/frontend-client-certificates.md).
    */
   closed: z.array(closedNameSchema).optional(),
   hosts: z.array(tlsHostSchema),

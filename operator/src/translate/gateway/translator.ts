@@ -222,7 +222,9 @@ export function createGatewayTranslator(
         of: readonly PlacedGateway[],
         bindingsIn: ScopeInput["bindingsOf"],
         { claims, l4Claims, isTaken }: OwnedClaims,
+        portsOfIngresses: ScopeInput["ingressPorts"],
       ): ScopeInput => ({
+        ingressPorts: portsOfIngresses,
         claims,
         isTaken: (listener, port) => ingressPorts.has(port) && isTaken(listener),
         l4Claims,
@@ -233,12 +235,13 @@ export function createGatewayTranslator(
         withoutCertificates: unoffered,
       });
       return {
-        shared: buildShared(inputOf(inShared, bindings.of, owned)),
+        shared: buildShared(inputOf(inShared, bindings.of, owned, ingressPorts)),
         dedicated: buildOwn(own, (of) =>
           inputOf(
             gateways.filter(({ gateway }) => gateway === of),
             bindOwn,
             ownedApart.get(of) ?? owned,
+            new Set(),
           ),
         ),
         statuses,

@@ -21,6 +21,11 @@ export type Listener = ParsedListener & {
   readonly conflict: ConditionReason | undefined;
   /** Whether it is bound, and routes attached to it are served. */
   readonly serves: boolean;
+  /**
+   * Whether handshakes for its name are rejected, even if another listener of the port covers the name. A listener
+   * that closes its name does not serve, and has the name by the same rules as one that serves.
+   */
+  readonly closes: boolean;
 };
 
 /** The listeners of a Gateway itself, or of one ListenerSet. */
@@ -152,16 +157,29 @@ function mergeGroups(
 ): PlannedGateway {
   /** The listeners on each port, by transport and port. */
   const taken = new Map<string, ParsedListener[]>();
+  /** The listeners that close their names, by transport, port, family and host. */
+  const closed = new Map<string, ParsedListener>();
   const [own, ...sets] = groups.map((group): ListenerGroup => {
     const listeners = group.listeners.map((listener): Listener => {
-      const { protocol, port } = listener;
-      const isCandidate = group.refusal === undefined && listener.unaccepted === undefined;
-      if (!isCandidate || protocol === undefined) return { ...listener, conflict: undefined, serves: false };
+      const { protocol, port, hostname, unaccepted, failsClosed } = listener;
+      const isCandidate = group.refusal === undefined && (unaccepted === undefined || failsClosed);
+      if (!isCandidate || protocol === undefined)
+        return { ...listener, conflict: undefined, serves: false, closes: false };
       const place = `${transportOf(protocol)}/${port}`;
+      const name = `${place} ${familyOf(protocol)} ${hostname.host}`;
       const before = taken.get(place) ?? [];
-      const conflict = findConflict(listener, protocol, before);
+      const closing = closed.get(name);
+      const conflict = findConflict(
+        listener,
+        protocol,
+        closing === undefined ? before : [...before, closing],
+      );
+      if (failsClosed) {
+        if (conflict === undefined) closed.set(name, listener);
+        return { ...listener, conflict: undefined, serves: false, closes: conflict === undefined };
+      }
       if (conflict === undefined) taken.set(place, [...before, listener]);
-      return { ...listener, conflict, serves: conflict === undefined };
+      return { ...listener, conflict, serves: conflict === undefined, closes: false };
     });
     return { ...group, listeners };
   });

@@ -56,6 +56,8 @@ export type ParsedListener = {
   readonly filters: ListenerFilters;
   /** The reason why the listener is not accepted; undefined if it is. */
   readonly unaccepted: ConditionReason | undefined;
+  /** Whether it is not accepted because it could not verify clients, so that its name must not be served at all. */
+  readonly failsClosed: boolean;
   /** The reason why one of its references cannot be resolved; undefined if all can. */
   readonly unresolved: ConditionReason | undefined;
 };
@@ -111,6 +113,8 @@ function readListener(
       (hostname.ok ? undefined : { reason: "UnsupportedValue", message: describeProblem(hostname.error) }) ??
       tls.unaccepted ??
       clients.unaccepted,
+    // A listener whose host is invalid has no name that could be closed.
+    failsClosed: protocol === "https" && hostname.ok && clients.unaccepted !== undefined,
     unresolved: clients.unresolved ?? tls.refusal ?? filters.unresolved ?? kinds.refusal,
   };
 }

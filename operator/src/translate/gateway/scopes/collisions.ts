@@ -25,6 +25,8 @@ type Holder = {
 /** The holder of each socket, by transport and local port. */
 type Sockets = {
   readonly holders: Map<string, Holder>;
+  /** The Gateways that close a name, by listener port and host. */
+  readonly closed: Map<string, string>;
   readonly placeOf: (listener: Reserved) => Place;
   /** The flag that reserves a port for the process itself; undefined if none does. */
   readonly flagOf: (place: Place) => string | undefined;
@@ -57,7 +59,7 @@ export function createCollisionCheck(
         { port: one.port, family: familyOf(one.protocol), by: "the Ingresses", hosts: new Map() },
       ]),
     );
-    const sockets: Sockets = { holders, placeOf, flagOf: ({ key }) => flags.get(key) };
+    const sockets: Sockets = { holders, closed: new Map(), placeOf, flagOf: ({ key }) => flags.get(key) };
     return gateways.map((planned) => {
       if (!planned.placement.inShared) return planned;
       const refusals = findRefusals(planned, sockets);
@@ -74,24 +76,39 @@ export function createCollisionCheck(
 
 function findRefusals(
   placed: PlacedGateway,
-  { holders, placeOf, flagOf }: Sockets,
+  { holders, closed, placeOf, flagOf }: Sockets,
 ): ReadonlyMap<string, ConditionReason> {
   const by = `Gateway ${nameOf(refOf(placed.gateway))}`;
   const refusals = new Map<string, ConditionReason>();
   const unavailable = (id: string, message: string): void =>
     void refusals.set(id, { reason: "PortUnavailable", message });
-  for (const { id, port, protocol, hostname, serves } of listenersOf(placed)) {
-    if (!serves || protocol === undefined) continue;
+  for (const { id, port, protocol, hostname, serves, closes } of listenersOf(placed)) {
+    if (!(serves || closes) || protocol === undefined) continue;
     const family = familyOf(protocol);
     const place = placeOf({ port, protocol });
     const flag = flagOf(place);
+    const name = `${port} ${hostname.host}`;
+    const closer = family === "tls" ? closed.get(name) : undefined;
+    const belongsTo = (owner: string): ConditionReason => ({
+      reason: "HostnameConflict",
+      message: `Host ${hostname.host} on port ${port} belongs to ${owner}`,
+    });
+    if (closes) {
+      // It needs no port, so it only leaves its name to an older Gateway, and everything to another protocol.
+      const holder = holders.get(place.key) ?? { port, family, hosts: new Map<string, string>() };
+      const owner = closer ?? holder.hosts.get(hostname.host) ?? by;
+      if (owner !== by || holder.port !== port || holder.family !== family)
+        refusals.set(id, belongsTo(owner));
+      else closed.set(name, by);
+      continue;
+    }
     if (flag !== undefined) {
       unavailable(id, `Port ${place.localPort} of this machine is used by ${flag}`);
       continue;
     }
     const holder = holders.get(place.key) ?? { port, family, by, hosts: new Map<string, string>() };
     holders.set(place.key, holder);
-    const owner = holder.hosts.get(hostname.host) ?? by;
+    const owner = closer ?? holder.hosts.get(hostname.host) ?? by;
     if (holder.port !== port) {
       const whose = holder.by === by ? "" : ` of ${holder.by}`;
       const why = `Port ${place.localPort} of this machine already accepts the connections for port ${holder.port}${whose}`;
@@ -101,8 +118,7 @@ function findRefusals(
     } else if (owner !== by && !hasHostnames(family)) {
       unavailable(id, `Port ${port} belongs to ${owner}`);
     } else if (owner !== by) {
-      const message = `Host ${hostname.host} on port ${port} belongs to ${owner}`;
-      refusals.set(id, { reason: "HostnameConflict", message });
+      refusals.set(id, belongsTo(owner));
     } else holder.hosts.set(hostname.host, by);
   }
   return refusals;
@@ -112,6 +128,7 @@ function refuse(planned: PlacedGateway, refusals: ReadonlyMap<string, ConditionR
   return withListeners(planned, (listener) => {
     const refusal = refusals.get(listener.id);
     if (refusal === undefined) return listener;
+    if (listener.closes) return { ...listener, closes: false };
     return refusal.reason === "PortUnavailable"
       ? { ...listener, unaccepted: refusal, serves: false }
       : { ...listener, conflict: refusal, serves: false };

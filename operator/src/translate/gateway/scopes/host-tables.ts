@@ -142,12 +142,13 @@ export function ownerOf(host: HostPattern, listeners: readonly Listener[]): List
 }
 
 function identity(listener: Listener): Omit<HostRoutes, "routes"> {
-  const { id, backendCertificate, filters } = listener;
+  const { id, backendCertificate, filters, serves } = listener;
   const clients = demandOf(listener);
   return {
     ...(backendCertificate !== undefined && { clientCertificate: backendCertificate }),
     ...(clients && { clients }),
-    ...(filters.steps.length > 0 && { filters: filters.steps }),
+    // The resources of filters exist only for listeners that serve.
+    ...(serves && filters.steps.length > 0 && { filters: filters.steps }),
     inherit: true,
     listener: id,
   };

@@ -23,10 +23,14 @@ export type Assignment = {
   readonly events: readonly DesiredEvent[];
 };
 
-/** Binds the ports that clients use; nothing is assigned. */
+/**
+ * Binds the ports that clients use; nothing is assigned. Ports on which a Gateway only closes names are included: other
+ * Gateways can serve on them.
+ */
 export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assignment {
   const of = memo(
-    (gateway: PlannedGateway): Bindings => new Map(portsOf(gateway).map((port) => [port, port])),
+    (gateway: PlannedGateway): Bindings =>
+      new Map([...portsOf(gateway), ...closedPortsOf(gateway)].map((port) => [port, port])),
   );
   return () => ({ of, events: [] });
 }
@@ -101,6 +105,12 @@ export const portsOf = (gateway: PlannedGateway): readonly number[] =>
         .map(({ port }) => port),
     ),
   ].sort((a, b) => a - b);
+
+/** The ports of the listeners that close their names. */
+const closedPortsOf = (gateway: PlannedGateway): readonly number[] =>
+  listenersOf(gateway)
+    .filter(({ closes }) => closes)
+    .map(({ port }) => port);
 
 const listenersOn = (gateway: PlannedGateway, ports: readonly number[]): readonly string[] =>
   listenersOf(gateway)

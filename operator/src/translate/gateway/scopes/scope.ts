@@ -5,6 +5,7 @@ import type { ClientCertPort } from "@svc-gateway/common/ir/client-certificate.t
 import type { Resource } from "@svc-gateway/common/ir/resource.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { KeySetRef } from "../../credentials/remote-key-sets.ts";
+import { familyOf } from "../kinds.ts";
 import { closedListeners } from "../listeners/closed-listeners.ts";
 import { createFrontendValidationBuilder, withoutAuthorities } from "../listeners/frontend-validation.ts";
 import { filterFindingsOf, listenersOf, type Listener, type PlannedGateway } from "../listeners/gateways.ts";
@@ -47,6 +48,8 @@ export type ScopeInput = {
   readonly claims: ReadonlyMap<string, ClaimsOfListener<RoutePlan>>;
   /** Whether the host of a listener is served by Ingresses on the same port. */
   readonly isTaken: (listener: Listener, port: number) => boolean;
+  /** The ports that the proxies of the scope bind for Ingresses. */
+  readonly ingressPorts: ReadonlySet<number>;
   readonly l4Claims: ReadonlyMap<string, ClaimsOfListener<L4Plan>>;
   /** The routes that are attached in this scope. */
   readonly routes: readonly RoutePlan[];
@@ -60,8 +63,18 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   const buildL4Tables = createL4TableBuilder();
   const tlsOf = new Map<number, ReturnType<typeof createTlsBuilder>>();
   const clientCertsOf = new Map<number, ReturnType<typeof createFrontendValidationBuilder>>();
-  return ({ gateways, bindingsOf, claims, isTaken, l4Claims, routes, l4Routes, withoutCertificates }) => {
-    const ports = [...listenersByPort(gateways, bindingsOf)].map(([port, listeners]) => ({
+  return ({
+    gateways,
+    bindingsOf,
+    claims,
+    isTaken,
+    ingressPorts,
+    l4Claims,
+    routes,
+    l4Routes,
+    withoutCertificates,
+  }) => {
+    const ports = [...listenersByPort(gateways, bindingsOf, ingressPorts)].map(([port, listeners]) => ({
       port,
       listeners,
     }));
@@ -77,7 +90,11 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
       tlsOf.set(port, build);
       tls.set(
         port,
-        build(secure.map((one) => (withoutCertificates.listeners.has(one.id) ? closeName(one) : one))),
+        build(
+          secure.map((one) =>
+            one.closes || withoutCertificates.listeners.has(one.id) ? closeName(one) : one,
+          ),
+        ),
       );
       if (!secure.some(({ validation }) => validation !== undefined)) continue;
       const buildClients = clientCertsOf.get(port) ?? createFrontendValidationBuilder();
@@ -118,24 +135,38 @@ export function createScopeBuilder(): (input: ScopeInput) => GatewayScope {
   };
 }
 
-/** The serving listeners by the port that proxies bind; those of the oldest Gateway come first. */
+/**
+ * The listeners that serve, or close their name, by the port that proxies bind; those of the oldest Gateway come
+ * first. A name is closed only on ports with TLS that are bound for another reason.
+ */
 function listenersByPort(
   gateways: readonly PlannedGateway[],
   bindingsOf: ScopeInput["bindingsOf"],
+  ingressPorts: ScopeInput["ingressPorts"],
 ): ReadonlyMap<number, readonly Listener[]> {
   const ports = new Map<number, Listener[]>();
   for (const gateway of gateways) {
     const bound = bindingsOf(gateway);
     for (const listener of listenersOf(gateway)) {
       const port = bound.get(listener.port);
-      if (!listener.serves || port === undefined) continue;
+      if (!(listener.serves || listener.closes) || port === undefined) continue;
       const list = ports.get(port);
       if (list === undefined) ports.set(port, [listener]);
       else list.push(listener);
     }
   }
+  for (const [port, listeners] of ports) {
+    if (ingressPorts.has(port) || !listeners.some(({ closes }) => closes) || listeners.some(servesTls))
+      continue;
+    const serving = listeners.filter(({ serves }) => serves);
+    if (serving.length === 0) ports.delete(port);
+    else ports.set(port, serving);
+  }
   return new Map([...ports].sort(([a], [b]) => a - b));
 }
+
+const servesTls = ({ serves, protocol }: Listener): boolean =>
+  serves && protocol !== undefined && familyOf(protocol) === "tls";
 
 /** Returns the authorization of requests to a listener, including listeners of ListenerSets. */
 function guardsOf(gateways: readonly PlannedGateway[]): (listener: Listener) => Guard | undefined {
