@@ -43,7 +43,7 @@ describe("redirects of ingress-nginx to a whole URL", () => {
       "permanent-redirect-code": "308",
     });
     expect(ask("http://a.example/")).to.include({ status: 302, location: "https://t.example" });
-    expect(codes).to.deep.equal(["NoEffect shop/i0"]);
+    expect(codes).to.deep.equal(["NoEffect shop/i0", "NoEffect shop/i0"]);
   });
 
   it("a URL of another scheme, a path and a text that is no URL redirect nothing", async () => {
