@@ -14,6 +14,9 @@ const maxScanned = 100;
 
 const noHops = compileCidrs([]);
 
+/** The ranges of all addresses. A peer without a known address, as in `explain`, is in them as well. */
+const allAddresses = ["0.0.0.0/0", "::/0"];
+
 /**
  * Finds the client behind trusted proxies before other filters use its address, and passes the fields of a trusted
  * proxy on to the backend: `X-Forwarded-For` with the peer appended, `X-Forwarded-Proto` unchanged. See
@@ -26,6 +29,7 @@ export function trustForwardedForFilter({
   privateClients,
 }: TrustForwardedFor): Filter {
   const hops = trustedCidrs === undefined ? noHops : compileCidrs(readCidrs(trustedCidrs).cidrs);
+  const trustsAll = trustedCidrs === undefined || allAddresses.every((range) => trustedCidrs.includes(range));
   const name = header.toLowerCase();
   const findClient = (list: string): string | undefined =>
     clientOf(list, {
@@ -40,7 +44,7 @@ export function trustForwardedForFilter({
     onRequest(exchange) {
       const { received, headers, connection } = exchange;
       const peer = canonicalIp(connection.remoteAddress) ?? connection.remoteAddress;
-      const trusted = trustedCidrs === undefined || hops.contains(peer);
+      const trusted = trustsAll || hops.contains(peer);
       const list = trusted ? received.joined(name) : undefined;
       exchange.clientIp = (list === undefined ? undefined : findClient(list)) ?? peer;
       headers.replace("X-Real-IP", exchange.clientIp);

@@ -108,15 +108,28 @@ describe("the trust-forwarded-for filter", () => {
     }
   });
 
+  it("trust-forwarded-for: a peer without a known address is trusted if all addresses are", () => {
+    const everyAddress = (trustedCidrs: string[]): TrustForwardedFor => ({
+      ...{ header: "X-Forwarded-For", privateClients: true },
+      trustedCidrs,
+    });
+    const list = forwarded("203.0.113.5, 198.51.100.1");
+    expect(clientOf(everyAddress(["0.0.0.0/0", "::/0"]), "<client>", list)).to.equal("203.0.113.5");
+    expect(clientOf(everyAddress(["0.0.0.0/0"]), "<client>", list)).to.equal("<client>");
+  });
+
   it("trust-forwarded-for: a client may have a private address where the route says so", () => {
     const inside: TrustForwardedFor = { ...someProxies, privateClients: true };
     const everyone: TrustForwardedFor = { ...anyPeer, privateClients: true };
+    const everyAddress: TrustForwardedFor = { ...everyone, trustedCidrs: ["0.0.0.0/0", "::/0"] };
     const cases: readonly [TrustForwardedFor, string, string][] = [
       [inside, "203.0.113.5, 10.0.0.1, 192.0.2.7", "10.0.0.1"],
       [someProxies, "203.0.113.5, 10.0.0.1, 192.0.2.7", "203.0.113.5"],
       [inside, "192.0.2.8, 192.0.2.7", "192.0.2.8"],
       [someProxies, "192.0.2.8, 192.0.2.7", "192.0.2.1"],
       [inside, "unknown, 192.0.2.7", "192.0.2.1"],
+      [everyAddress, "203.0.113.5, 198.51.100.1", "203.0.113.5"],
+      [everyAddress, "10.0.0.1, 2001:db8::1, 198.51.100.1", "10.0.0.1"],
       [everyone, "203.0.113.5, 10.0.0.1", "203.0.113.5"],
       [everyone, "192.168.1.5, 10.0.0.1", "192.168.1.5"],
     ];
