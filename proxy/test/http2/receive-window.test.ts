@@ -3,7 +3,7 @@ import { ReceiveWindow } from "../../src/http2/connection/receive-window.ts";
 
 const maxBytes = 1_048_576;
 
-/** A window of which `stuckBytes` have arrived that nobody accepts. */
+/** A window of which `stuckBytes` have arrived that is not accepted. */
 function windowWith(stuckBytes: number): ReceiveWindow {
   const window = new ReceiveWindow(maxBytes);
   window.open();
@@ -20,7 +20,7 @@ describe("ReceiveWindow", () => {
   });
 
   for (const stuckBytes of [maxBytes / 2, maxBytes - 100_000, maxBytes - 1]) {
-    it(`a window lets content pass without end beside ${stuckBytes} bytes that nobody accepts`, () => {
+    it(`a window lets content pass without end beside ${stuckBytes} bytes that is not accepted`, () => {
       const window = windowWith(stuckBytes);
       let allowed = maxBytes - stuckBytes;
       for (let i = 0; i < 1000; i++) {

@@ -2,7 +2,7 @@ import { initialWindowBytes } from "../frames/frame-types.ts";
 
 /**
  * The window of the peer for a whole connection, and the accepted bytes by which it must be renewed: at the latest when
- * half of it is used, and earlier if content that nobody accepts takes up most of it. Content of streams
+ * half of it is used, and earlier if content that is not accepted takes up most of it. Content of streams
  * that this end has reset may still arrive, up to what their windows allowed at that time.
  */
 export class ReceiveWindow {
