@@ -39,6 +39,17 @@ const gateway = (name: string, hostname: string) => [
   },
 ];
 
+/** The Services by which the controller gives two Gateways a port of their own on the shared proxies. */
+const vips = ["web-one-9380e030-shared-gw", "web-two-d8e0d012-shared-gw"].map((name, index) => ({
+  kind: "Service",
+  metadata: {
+    name,
+    namespace: "svc-system",
+    labels: { "app.kubernetes.io/component": "shared-gateway-vip" },
+  },
+  spec: { ports: [{ port: 80, targetPort: 30_000 + index }] },
+}));
+
 describe("commands with --live", () => {
   let cluster: LiveTestCluster;
 
@@ -206,9 +217,8 @@ describe("commands with --live", () => {
 
     it("the command explain --live finds the Gateway that takes a request, by the port of its own Service", async () => {
       install(["--shared-proxy-selector=app=proxy"]);
-      for (const object of [...gateway("one", "one.example.com"), ...gateway("two", "two.example.com")]) {
-        cluster.add(object);
-      }
+      const gateways = [...gateway("one", "one.example.com"), ...gateway("two", "two.example.com")];
+      for (const object of [...gateways, ...vips]) cluster.add(object);
       const { code, out } = await run("explain", "http://two.example.com/", "--live");
       expect(out)
         .to.include("of HTTPRoute web/two")

@@ -118,6 +118,16 @@ function surroundings(kind: KindName | undefined): readonly Manifest[] {
       }),
       "edge",
     ),
+    manifest(
+      "v1",
+      "Service",
+      { spec: { ports: [{ port: 80, targetPort: 30_000 }] } },
+      {
+        name: "shop-edge-3788f37a-shared-gw",
+        namespace: "svc-system",
+        labels: { "app.kubernetes.io/component": "shared-gateway-vip" },
+      },
+    ),
     ...service("web", 80),
     ...service("auth", 9000),
     manifest(

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { buildRoutesDocument, type RoutesQuery } from "../../src/translate/routes-document.ts";
 import { translate } from "../../src/translate/translate.ts";
 import type { Translation } from "../../src/translate/translation.ts";
-import { buildOf, gatewayYaml } from "../reconcilers/gateway/support.ts";
+import { buildOf, gatewayYaml, vipYaml } from "../reconcilers/gateway/support.ts";
 import { readCase } from "./golden.ts";
 
 const translationOf = (name: string): Translation => {
@@ -81,7 +81,8 @@ spec:
       gatewayYaml +
         route("first", "a") +
         route("later", "b") +
-        route("other", "c", ", headers: [{ name: x, value: y }]"),
+        route("other", "c", ", headers: [{ name: x, value: y }]") +
+        `---${vipYaml(30_000, "[]")}`,
     );
     const { hosts, conflicts } = buildRoutesDocument(translation, "p").routes.gateway;
     expect(conflicts).to.deep.equal([

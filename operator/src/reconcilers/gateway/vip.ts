@@ -8,13 +8,15 @@ import type { Fleet } from "../../discovery/fleet.ts";
 import { type ApiClient, describeApiError } from "../../sources/kubernetes/api-client.ts";
 import type { ProvisionedObjects } from "../../sources/kubernetes/provisioned-objects.ts";
 import { componentLabel, gatewayNamespaceLabel, vipComponent } from "../../translate/gateway/names.ts";
-import { mappingOf } from "../../translate/gateway/scopes/ports.ts";
+import { mappingOf, vipsOf } from "../../translate/gateway/scopes/ports.ts";
 import type { Vip, VipService } from "../../translate/gateway/scopes/vip-plan.ts";
+import { memo } from "../../translate/incremental/memo.ts";
 import { createLookup, objectsIn, type World } from "../../world.ts";
 import { fieldManager } from "../../write/status-writer.ts";
 import type { Reconciler } from "../reconciler.ts";
 import type { Handover } from "./handover.ts";
 import type { Notes } from "./notes.ts";
+import { createPortClaims, endOf, type PortClaims } from "./port-claims.ts";
 import { deleteForNewClusterIp } from "./service-address.ts";
 
 type Service = ObjectOf<"Service">;
@@ -32,7 +34,7 @@ export type VipReconcilerOptions = {
   readonly refusals: Pick<Notes<string>, "set">;
   /** Messages about Services that have another owner, by Gateway (`namespace/name`), for its status. */
   readonly taken: Pick<Notes<string>, "set">;
-  readonly clock?: Pick<Clock, "schedule">;
+  readonly clock?: Pick<Clock, "nowMs" | "schedule">;
 };
 
 /**
@@ -46,7 +48,9 @@ type Outstanding = { readonly wanted: Vip | undefined; readonly present: Service
 
 /**
  * Reconciles the Services of Gateways on the shared proxies: creates missing ones, restores changed ones and deletes
- * those without a Gateway (docs/gateway-api.md, "Shared proxies").
+ * those without a Gateway (docs/gateway-api.md, "Shared proxies"). No two Services map to one internal port: a Service
+ * waits while another one maps, or may soon map, to a port that its plan adds, until a build has observed that and plans
+ * another port.
  */
 export function vipReconciler(options: VipReconcilerOptions): Reconciler {
   const {
@@ -61,9 +65,39 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     clock = monotonicClock,
   } = options;
   let outstanding: ReadonlyMap<string, Outstanding> = new Map();
+  /** The newest build, which can be newer than the one that a reconciliation began with. */
+  let newest: Build | undefined;
+  let lookAt: (name: string) => void = () => {};
   /** The Gateways whose Service has another owner, by the Service's name. */
   const takenFrom = new Map<string, string>();
   const pathOf = (name: string): string => `/api/v1/namespaces/${namespace}/services/${name}`;
+
+  /** The claims of each term of the leader. */
+  const claimsIn = memo((_term: AbortSignal): PortClaims =>
+    createPortClaims({
+      client,
+      namespace,
+      clock,
+      onReleased: (names) => names.forEach((name) => lookAt(name)),
+    }),
+  );
+
+  /** Claims the internal ports of a Service; undefined if another one has one of those that are added. */
+  const claim = (
+    service: VipService,
+    found: Service | undefined,
+    world: World,
+    signal: AbortSignal,
+  ): ReturnType<PortClaims["claim"]> => {
+    const { name } = service.metadata;
+    const ports = service.spec.ports.map(({ targetPort }) => targetPort);
+    const present = new Set(mappingOf(found).values());
+    const added = ports.filter((port) => !present.has(port));
+    const isTaken = added.length > 0 && usesOneOf(added, othersIn(world, namespace, name));
+    return isTaken
+      ? Promise.resolve(ok(undefined))
+      : claimsIn(signal).claim({ name, ports, present }, signal);
+  };
 
   const remove = async (name: string, signal: AbortSignal): Promise<Result<string>> => {
     const found = await client.call<Service>(pathOf(name), { signal });
@@ -98,7 +132,13 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     // The ports reported by the API server are authoritative: a table that was built without them is built again.
     const known = createLookup(world)("Service", namespace, name);
     if (found.ok && !isDeepStrictEqual(mappingOf(found.value), mappingOf(known))) return ok("waiting");
-    const refused = await deleteForNewClusterIp(client, service, found.ok ? found.value : undefined, signal);
+    const present = found.ok ? found.value : undefined;
+    const claimed = await claim(service, present, newest?.world ?? world, signal);
+    if (!claimed.ok) return claimed;
+    const { value: end } = claimed;
+    if (end === undefined) return ok("waiting");
+    const refused = await deleteForNewClusterIp(client, service, present, signal);
+    if (!refused.ok || refused.value !== undefined) end("refused");
     if (!refused.ok) return refused;
     refusals.set(nameOf(refOf(gateway)), refused.value);
     // The status has the reason; another attempt would be rejected as well.
@@ -110,6 +150,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
       body: service,
       signal,
     });
+    end(applied.ok ? "stored" : endOf(applied.error));
     return applied.ok ? ok(found.ok ? "updated" : "created") : problem(describeApiError(applied.error));
   };
 
@@ -125,6 +166,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
   return {
     controller: "vip",
     dirty(previous, build) {
+      newest = build;
       const known = previous === undefined ? new Map<string, Outstanding>() : outstanding;
       outstanding = outOfLine(build, namespace, isServed);
       return [...outstanding].flatMap(([name, one]) =>
@@ -132,6 +174,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
       );
     },
     subscribe(look) {
+      lookAt = look;
       const lookAtLeaving = (): void => {
         for (const [name, one] of outstanding) if (isLeaving(one)) look(name);
       };
@@ -204,6 +247,15 @@ const isSame = (before: Outstanding | undefined, now: Outstanding): boolean =>
   before.present === now.present &&
   before.wanted?.state === now.wanted?.state &&
   isDeepStrictEqual(before.wanted?.service, now.wanted?.service);
+
+/** The Services of other Gateways. */
+const othersIn = (world: World, namespace: string, name: string): readonly Service[] =>
+  [...vipsOf(world, namespace)].flatMap(([other, vip]) => (other === name ? [] : [vip]));
+
+const usesOneOf = (ports: readonly number[], vips: readonly Service[]): boolean => {
+  const used = new Set(vips.flatMap((vip) => [...mappingOf(vip).values()]));
+  return ports.some((port) => used.has(port));
+};
 
 /** Whether a Service has all desired values; additions of others are tolerated. */
 const isInLine = (present: Service, wanted: VipService): boolean =>

@@ -235,7 +235,7 @@ export function createGatewayTranslator(
         withoutCertificates: unoffered,
       });
       return {
-        shared: buildShared(inputOf(inShared, bindings.of, owned, ingressPorts)),
+        shared: buildShared(inputOf(inShared, bindings.bound, owned, ingressPorts)),
         dedicated: buildOwn(own, (of) =>
           inputOf(
             gateways.filter(({ gateway }) => gateway === of),

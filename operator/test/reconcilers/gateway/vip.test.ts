@@ -43,7 +43,10 @@ async function run(
   live: KubeObject | undefined,
   { refusals, isDone }: { readonly refusals?: Notes<string>; readonly isDone?: boolean } = {},
 ) {
-  const client = createFakeClient(({ method = "GET" }) => (method === "GET" ? (live ?? 404) : {}));
+  const client = createFakeClient(({ method = "GET", path: asked }) => {
+    if (method !== "GET") return {};
+    return asked.endsWith("/services") ? { items: live === undefined ? [] : [live] } : (live ?? 404);
+  });
   const signal = new AbortController().signal;
   const statuses = { write: () => Promise.reject(new Error("no status is written")) };
   const result = await reconcilerOf(client, refusals, isDone).reconcile(name, { build, statuses, signal });

@@ -2,6 +2,11 @@
  * The ports that the shared proxies bind for Gateways. All Gateways share the pods of these proxies, so each
  * port of a Gateway is assigned a port of its own in the pods, and the Service of the Gateway maps one to the
  * other. An existing mapping of a Service is kept. See docs/gateway-api.md, "Shared proxies".
+ *
+ * A port that no observed Service maps to yet is only planned: the next translation may plan another one, because an
+ * older Gateway has arrived, and another replica may plan differently. So the proxies do not bind it. They bind a port
+ * once the Service of its Gateway maps to it, and the writer of the Services ensures that no two Services map to one
+ * port (../../../reconcilers/gateway/port-claims.ts). docs/adr/0044-bound-once-observed.md has the reasons.
  */
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { refOf } from "../../../api/object.ts";
@@ -19,7 +24,10 @@ export const lastInternalPort = 32_767;
 export type Bindings = ReadonlyMap<number, number>;
 
 export type Assignment = {
+  /** The ports that are assigned to a Gateway, including those that its Service does not map to yet. */
   readonly of: (gateway: PlannedGateway) => Bindings;
+  /** The part of them that the proxies bind. */
+  readonly bound: (gateway: PlannedGateway) => Bindings;
   readonly events: readonly DesiredEvent[];
 };
 
@@ -32,17 +40,19 @@ export function bindAdvertised(): (gateways: readonly PlannedGateway[]) => Assig
     (gateway: PlannedGateway): Bindings =>
       new Map([...portsOf(gateway), ...closedPortsOf(gateway)].map((port) => [port, port])),
   );
-  return () => ({ of, events: [] });
+  return () => ({ of, bound: of, events: [] });
 }
 
 /**
  * Assigns internal ports. A Gateway keeps the mapping of its Service in `namespace`; all other ports get the lowest
- * free numbers, those of the oldest Gateway first. The bindings of a Gateway are the same value until they change.
+ * free numbers, those of the oldest Gateway first, and are bound once the Service maps to them. The bindings of a Gateway
+ * are the same value until they change.
  */
 export function bindInternal(
   namespace: string,
 ): (gateways: readonly PlannedGateway[], world: World) => Assignment {
-  const known = new WeakMap<PlannedGateway, { readonly key: string; readonly bindings: Bindings }>();
+  const rememberAssigned = createReuse();
+  const rememberBound = createReuse();
   return (gateways, world) => {
     const vips = vipsOf(world, namespace);
     const taken = new Set<number>();
@@ -59,10 +69,12 @@ export function bindInternal(
     for (const [name, vip] of vips)
       if (!serving.has(name)) keep(Array.from(mappingOf(vip).keys()), vip, taken);
 
-    const result = new Map<PlannedGateway, Bindings>();
+    const assigned = new Map<PlannedGateway, Bindings>();
+    const bound = new Map<PlannedGateway, Bindings>();
     let next = firstInternalPort;
     for (const gateway of gateways) {
-      const bindings = kept.get(gateway) ?? new Map<number, number>();
+      const observed = kept.get(gateway) ?? nothing;
+      const bindings = new Map(observed);
       const before = mappingOf(vips.get(vipName(gateway.gateway)));
       const unassigned: number[] = [];
       for (const port of portsOf(gateway)) {
@@ -80,18 +92,28 @@ export function bindInternal(
       if (unassigned.length > 0) {
         events.push(internalPortRangeExhausted(refOf(gateway.gateway), listenersOn(gateway, unassigned)));
       }
-      result.set(gateway, remember(gateway, bindings));
+      const all = rememberAssigned(gateway, bindings);
+      assigned.set(gateway, all);
+      bound.set(gateway, observed.size === all.size ? all : rememberBound(gateway, observed));
     }
-    return { of: (gateway) => result.get(gateway) ?? nothing, events };
+    return {
+      of: (gateway) => assigned.get(gateway) ?? nothing,
+      bound: (gateway) => bound.get(gateway) ?? nothing,
+      events,
+    };
   };
+}
 
-  function remember(gateway: PlannedGateway, bindings: Bindings): Bindings {
+/** Returns the last bindings of a Gateway again if the given ones are equal. */
+function createReuse(): (gateway: PlannedGateway, bindings: Bindings) => Bindings {
+  const known = new WeakMap<PlannedGateway, { readonly key: string; readonly bindings: Bindings }>();
+  return (gateway, bindings) => {
     const key = JSON.stringify([...bindings]);
     const last = known.get(gateway);
     if (last?.key === key) return last.bindings;
     known.set(gateway, { key, bindings });
     return bindings;
-  }
+  };
 }
 
 const nothing: Bindings = new Map();
@@ -117,8 +139,8 @@ const listenersOn = (gateway: PlannedGateway, ports: readonly number[]): readonl
     .filter(({ serves, port }) => serves && ports.includes(port))
     .map(({ name }) => name);
 
-/** The Services that map to internal ports, by name. */
-function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {
+/** The Services in a namespace that map to internal ports, by name. */
+export function vipsOf(world: World, namespace: string): ReadonlyMap<string, ObjectOf<"Service">> {
   const vips = new Map<string, ObjectOf<"Service">>();
   for (const service of objectsIn(world, "Service", namespace)) {
     const { labels, name } = service.metadata;

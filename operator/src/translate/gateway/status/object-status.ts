@@ -28,7 +28,7 @@ export type ListenerStatus = {
   readonly conditions: readonly DesiredCondition[];
   /** The reason why the listener can never be programmed in its present form; undefined if it can. */
   readonly unprogrammable: ConditionReason | undefined;
-  /** The port that the proxies bind for it; undefined if it serves nothing, or if no port was left. */
+  /** The port that the proxies bind or will bind for it; undefined if it serves nothing, or if no port was left. */
   readonly port: number | undefined;
 };
 
@@ -36,7 +36,7 @@ export type ListenerStatus = {
 export type ListenerFacts = {
   /** Returns the number of routes that are attached to the listener with this id. */
   readonly attached: (listener: string) => number;
-  /** The ports that the proxies bind. */
+  /** The ports that the proxies bind or will bind. */
   readonly ports: Bindings;
   /** The resource with the ports that proxies bind for the Gateway. */
   readonly bound: Resource | undefined;

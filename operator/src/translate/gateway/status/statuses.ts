@@ -36,7 +36,7 @@ export type GatewayStatuses = {
 type StatusInput = {
   readonly classes: ReadonlyMap<string, ObjectOf<"GatewayClass">>;
   readonly gateways: readonly PlacedGateway[];
-  /** Returns the ports that are bound by the proxies which should serve a Gateway. */
+  /** Returns the ports that the proxies which should serve a Gateway bind or will bind. */
   readonly bindingsOf: (gateway: PlacedGateway) => Bindings;
   readonly parentlessSets: readonly ParentlessSet[];
   /** The statuses of routes with a parent of this controller. */

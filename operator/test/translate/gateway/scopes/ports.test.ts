@@ -1,3 +1,4 @@
+import { decodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { expect } from "chai";
 import type { ObjectOf } from "../../../../src/api/kinds.ts";
 import type { KubeObject } from "../../../../src/api/object.ts";
@@ -54,6 +55,20 @@ function translated(...objects: readonly object[]) {
   };
 }
 
+/** The internal ports that the shared proxies bind, by the name of the Gateway. */
+function boundPorts(...objects: readonly object[]) {
+  const world = createWorld([gatewayClass, ...objects] as unknown as KubeObject[]);
+  const { scopes } = translate(world, { ...settings, ingressEnabled: false });
+  return Object.fromEntries(
+    scopes.shared.flatMap((resource) => {
+      const decoded = decodeResource(resource);
+      if (!decoded.ok || decoded.value?.type !== "listener") return [];
+      const name = resource.key.slice(resource.key.indexOf("/") + 1);
+      return [[name, decoded.value.value.listeners.map(({ port }) => port)]];
+    }),
+  );
+}
+
 describe("internal ports of Gateways", () => {
   it("a TCP and a UDP listener of one number share an internal port, with a Service port each", () => {
     const dns = gateway("dns", []);
@@ -99,6 +114,23 @@ describe("internal ports of Gateways", () => {
       ],
       events: [],
     });
+  });
+
+  it("the proxies bind an internal port once the Service of the Gateway names it", () => {
+    const older = gateway("older", [80, 81]);
+    const newer = gateway("newer", [80], "2026-01-02T00:00:00Z");
+    expect(boundPorts(older, newer)).to.deep.equal({});
+    const first = vip(newer, [[80, 30_000]]);
+    expect(boundPorts(older, newer, first)).to.deep.equal({ newer: [30_000] });
+    const second = vip(older, [[81, 30_001]]);
+    expect(boundPorts(older, newer, first, second)).to.deep.equal({ newer: [30_000], older: [30_001] });
+  });
+
+  it("the proxies bind no internal port that is taken twice for the Gateway whose port is remapped", () => {
+    const first = gateway("first", [80]);
+    const second = gateway("second", [80], "2026-01-02T00:00:00Z");
+    const services = [vip(first, [[80, 30_007]]), vip(second, [[80, 30_007]])];
+    expect(boundPorts(first, second, ...services)).to.deep.equal({ first: [30_007] });
   });
 
   it("the internal ports of a removed Gateway are reserved while its Service exists", () => {
