@@ -104,6 +104,7 @@ export function createReplica(server: SlowServer, clock: TestClock = createTestC
     clock,
     client: server.client(),
     namespace: vips.namespace,
+    isServed: () => true,
     handover: { isDone: () => false },
     fleet: { subscribe: () => () => undefined },
     provisioned: { subscribe: () => () => undefined },

@@ -19,12 +19,15 @@ export type FakeCluster = {
   refuse(path: string, status: number): void;
 };
 
-/** An API server that stores applied objects, and watches that are always up to date. */
+/** An API server that stores applied objects, and watches that are always up to date. Lists ignore their selectors. */
 export function createFakeCluster(present: Readonly<Record<string, object>> = {}): FakeCluster {
   const objects = new Map(Object.entries(present) as [string, Stored][]);
   const refused = new Map<string, number>();
   const client = createFakeClient(({ path, method = "GET", body, query }) => {
     const found = objects.get(path);
+    if (method === "GET" && query?.["labelSelector"] !== undefined) {
+      return { items: [...objects].flatMap(([of, object]) => (of.startsWith(`${path}/`) ? [object] : [])) };
+    }
     if (method === "GET") return found ?? 404;
     const status = refused.get(path);
     if (status !== undefined) return status;
