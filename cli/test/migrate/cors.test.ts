@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { nginxFlags } from "../ingress-nginx/cluster.ts";
 import { migrateText, ownClasses, targets } from "../ingress-nginx/migrated.ts";
+import { shopIngress } from "./shop-ingress.ts";
 
 const nginxClass: object = {
   apiVersion: "networking.k8s.io/v1",
@@ -11,32 +12,12 @@ const nginxClass: object = {
 
 const prefix = "nginx.ingress.kubernetes.io";
 
-const ingressWith = (methods: string): object => ({
-  apiVersion: "networking.k8s.io/v1",
-  kind: "Ingress",
-  metadata: {
-    name: "shop",
-    namespace: "shop",
-    annotations: {
-      [`${prefix}/enable-cors`]: "true",
-      [`${prefix}/cors-allow-origin`]: "https://www.example.com",
-      [`${prefix}/cors-allow-methods`]: methods,
-    },
-  },
-  spec: {
-    ingressClassName: "nginx",
-    rules: [
-      {
-        host: "shop.example",
-        http: {
-          paths: [
-            { path: "/", pathType: "Prefix", backend: { service: { name: "shop", port: { number: 80 } } } },
-          ],
-        },
-      },
-    ],
-  },
-});
+const ingressWith = (methods: string): object =>
+  shopIngress({
+    [`${prefix}/enable-cors`]: "true",
+    [`${prefix}/cors-allow-origin`]: "https://www.example.com",
+    [`${prefix}/cors-allow-methods`]: methods,
+  });
 
 /** The outcomes of `cors-allow-methods`, and the written manifests. */
 async function migrated(

@@ -1,25 +1,7 @@
 import { expect } from "chai";
 import { clusterObjects, nginxFlags } from "../ingress-nginx/cluster.ts";
 import { migrateText, ownClasses, targets } from "../ingress-nginx/migrated.ts";
-
-const ingress: object = {
-  apiVersion: "networking.k8s.io/v1",
-  kind: "Ingress",
-  metadata: { name: "shop", namespace: "shop" },
-  spec: {
-    ingressClassName: "nginx",
-    rules: [
-      {
-        host: "shop.example",
-        http: {
-          paths: [
-            { path: "/", pathType: "Prefix", backend: { service: { name: "shop", port: { number: 80 } } } },
-          ],
-        },
-      },
-    ],
-  },
-};
+import { shopIngress } from "./shop-ingress.ts";
 
 /** The manifests for Ingresses of a class whose ConfigMap has these keys, and the notes of the report. */
 async function migrated(
@@ -34,7 +16,9 @@ async function migrated(
     metadata: { name: "controller", namespace: "ingress-nginx" },
     data,
   };
-  const input = [...ownClasses, ingressClass, configMap, ingress].map((object) => JSON.stringify(object));
+  const input = [...ownClasses, ingressClass, configMap, shopIngress()].map((object) =>
+    JSON.stringify(object),
+  );
   const { text, report } = await migrateText(input.join("\n---\n"), nginxFlags, target);
   return { text, report: JSON.stringify(report) };
 }
