@@ -96,6 +96,7 @@ class Request extends Exchange implements AttemptOwner {
     return route;
   }
 
+  /** Applies the rules for clients of the route, then its filters. */
   private enter(route: CompiledRoute): void {
     observe(this, route, this.deps.observer);
     const refusal = this.refusalOf(route);

@@ -10,13 +10,13 @@ type Service = ObjectOf<"Service">;
 /** The end of a write: the API server stored it, refused it, or may still store it because its answer is missing. */
 export type WriteEnd = "stored" | "refused" | "unknown";
 
-/** A Service that is about to be written, and the mapping that the API server has stored for it. */
+/** A Service that is about to be written. */
 type Write = {
   readonly name: string;
   /** The internal ports that it will map to. */
   readonly ports: readonly number[];
-  /** The internal ports that it maps to already. */
-  readonly present: ReadonlySet<number>;
+  /** Those of them that the Service stored in the API server does not map to. */
+  readonly added: readonly number[];
 };
 
 /**
@@ -97,8 +97,7 @@ export function createPortClaims({ client, namespace, clock, onReleased }: PortC
   };
 
   return {
-    async claim({ name, ports, present }, signal) {
-      const added = ports.filter((port) => !present.has(port));
+    async claim({ name, ports, added }, signal) {
       const otherOf = (port: number): Claim | undefined => {
         const claim = claims.get(port);
         return claim?.name === name ? undefined : claim;

@@ -94,9 +94,7 @@ export function vipReconciler(options: VipReconcilerOptions): Reconciler {
     const present = new Set(mappingOf(found).values());
     const added = ports.filter((port) => !present.has(port));
     const isTaken = added.length > 0 && usesOneOf(added, othersIn(world, namespace, name));
-    return isTaken
-      ? Promise.resolve(ok(undefined))
-      : claimsIn(signal).claim({ name, ports, present }, signal);
+    return isTaken ? Promise.resolve(ok(undefined)) : claimsIn(signal).claim({ name, ports, added }, signal);
   };
 
   const remove = async (name: string, signal: AbortSignal): Promise<Result<string>> => {
