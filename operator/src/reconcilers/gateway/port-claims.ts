@@ -15,7 +15,7 @@ type Write = {
   readonly name: string;
   /** The internal ports that it will map to. */
   readonly ports: readonly number[];
-  /** Those of them that the Service stored in the API server does not map to. */
+  /** Internal ports that the Service stored in the API server does not map to yet. */
   readonly added: readonly number[];
 };
 
