@@ -119,6 +119,7 @@ export async function runClusterPipeline(options: ClusterPipelineOptions): Promi
     installed: new Set(installed.keys()),
     installNamespace: settings.podNamespace,
     controllerName,
+    observed: (kind, name) => source.observed(kind, name),
     servedNamespaces: servedNamespacesOf(settings) ?? settings.watchNamespace,
     fleet: options.fleet,
     vips,

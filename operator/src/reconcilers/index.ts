@@ -29,11 +29,11 @@ import { policyReconciler } from "./policy.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { onlyServed } from "./served-namespaces.ts";
 import { sessionKeyReconciler, type SessionKeyOptions } from "./session-key-secret.ts";
+import { withStaleEntries, type StaleEntriesOptions } from "./stale-entries.ts";
 
 export type ReconcilersOptions = IngressReconcilerOptions &
-  SessionKeyOptions & {
-    /** The controller name in our entries of shared statuses. */
-    readonly controllerName: string;
+  SessionKeyOptions &
+  StaleEntriesOptions & {
     readonly fleet: Pick<Fleet, "isProgrammed" | "subscribe">;
     readonly client: ApiClient;
     /** The namespaces whose objects are served; empty for all namespaces. Nothing is written for objects of others. */
@@ -54,7 +54,10 @@ export type ReconcilersOptions = IngressReconcilerOptions &
 export function createReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
   const all = [
     ingressReconciler(options),
-    policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
+    withStaleEntries(
+      policyReconciler("SvcBackendPolicy", options.controllerName, ({ backendPolicies }) => backendPolicies),
+      options,
+    ),
     backendTlsPolicyReconciler(options),
     ...policyKinds.map((kind) =>
       namedPolicyReconciler(kind, {
@@ -71,6 +74,8 @@ export function createReconcilers(options: ReconcilersOptions): readonly Reconci
     .filter(({ kind }) => kind === undefined || options.installed.has(kind))
     .map((reconciler) => (reconciler.kind === undefined ? reconciler : onlyServed(reconciler, isServed)));
 }
+
+const routeKinds = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"] as const;
 
 function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] {
   const {
@@ -121,12 +126,11 @@ function gatewayReconcilers(options: ReconcilersOptions): readonly Reconciler[] 
     ...(installed.has("GatewayClass") ? [classFinalizerReconciler({ client, controllerName })] : []),
     gatewayReconciler({ addressesOf, fleet, handover, takenOf, subscribe }),
     withReleases(listenerSetReconciler({ addressesOf, fleet, subscribe }), client),
-    routeReconciler("HTTPRoute", controllerName),
-    routeReconciler("GRPCRoute", controllerName),
-    routeReconciler("TLSRoute", controllerName),
-    routeReconciler("TCPRoute", controllerName),
-    routeReconciler("UDPRoute", controllerName),
-    policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
+    ...routeKinds.map((kind) => withStaleEntries(routeReconciler(kind, controllerName), options)),
+    withStaleEntries(
+      policyReconciler("ClientTrafficPolicy", controllerName, ({ gatewayPolicies }) => gatewayPolicies),
+      options,
+    ),
     ...(vips === undefined
       ? []
       : [vipReconciler({ ...shared, taken: takenVips, namespace: vips.namespace, isServed })]),

@@ -5,8 +5,7 @@ import type { PolicyAncestor, PolicyAttachment, PolicyKind } from "../translate/
 import type { Translation } from "../translate/translation.ts";
 import type { StatusChange } from "../write/status-writer.ts";
 import { setAncestors } from "./policy-ancestors.ts";
-import type { Reconciler } from "./reconciler.ts";
-import { statusReconciler, type DesiredStatus } from "./status-reconciler.ts";
+import { statusReconciler, type DesiredStatus, type StatusReconciler } from "./status-reconciler.ts";
 
 /**
  * Writes `status.ancestors` of all policies of a kind (Gateway API, PolicyStatus). `controllerName` identifies our
@@ -16,7 +15,7 @@ export function policyReconciler(
   kind: PolicyKind,
   controllerName: string,
   attachmentsOf: (translation: Translation) => readonly PolicyAttachment[],
-): Reconciler {
+): StatusReconciler {
   const statusOf = memo((attachment: PolicyAttachment): DesiredStatus => ({
     object: attachment.object,
     change: setPolicyAncestors(controllerName, attachment),

@@ -7,6 +7,9 @@ import { createLookup } from "../world.ts";
 import type { StatusChange } from "../write/status-writer.ts";
 import type { Reconciler } from "./reconciler.ts";
 
+/** A reconciler that writes the statuses of one kind. */
+export type StatusReconciler = Reconciler & { readonly kind: KindName };
+
 /** The desired status of one object. */
 export type DesiredStatus = { readonly object: KubeObject; readonly change: StatusChange };
 
@@ -22,7 +25,7 @@ export type StatusReconcilerOptions = {
 };
 
 /** Creates a reconciler that writes only the status of a kind. */
-export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOptions): Reconciler =>
+export const statusReconciler = ({ kind, statuses, release }: StatusReconcilerOptions): StatusReconciler =>
   reconcilerOf(kind, {
     dirty(previous, next) {
       const before = previous === undefined ? noStatuses : statuses(previous);
@@ -70,7 +73,7 @@ function reconcilerOf(
   }: Pick<Reconciler, "dirty"> & {
     readonly changeOf: (object: KubeObject, build: Build) => StatusChange;
   },
-): Reconciler {
+): StatusReconciler {
   return {
     controller: kind.toLowerCase(),
     kind,

@@ -1,34 +1,9 @@
 import { expect } from "chai";
 import { until } from "../../../common/test/until.ts";
-import { definitionOf, type KindName } from "../../src/api/kinds.ts";
+import type { KindName } from "../../src/api/kinds.ts";
 import type { FakeCluster } from "../sources/kubernetes/fake-cluster.ts";
 import { createReplicaRig } from "./replica-rig.ts";
-
-const pathOf = (kind: KindName): string => {
-  const { group, versions, plural } = definitionOf(kind);
-  return group === "" ? `/api/v1/${plural}` : `/apis/${group}/${versions[0]}/${plural}`;
-};
-
-const apiVersionOf = (kind: KindName): string => {
-  const { group, versions } = definitionOf(kind);
-  return group === "" ? "v1" : `${group}/${versions[0]}`;
-};
-
-const put = (cluster: FakeCluster, kind: KindName, name: string, spec: object): void => {
-  const before = cluster.get(pathOf(kind), `ns/${name}`);
-  cluster.put(pathOf(kind), {
-    ...before,
-    apiVersion: apiVersionOf(kind),
-    kind,
-    metadata: {
-      ...before?.metadata,
-      name,
-      namespace: "ns",
-      generation: before === undefined ? 1 : 2,
-    },
-    spec,
-  });
-};
+import { pathOf, put, putClass } from "./stored-objects.ts";
 
 type Condition = {
   readonly type: string;
@@ -58,12 +33,7 @@ describe("statuses of objects that are no longer attached", () => {
 
   const start = async (): Promise<FakeCluster> => {
     const cluster = await useCluster();
-    cluster.put(pathOf("GatewayClass"), {
-      apiVersion: apiVersionOf("GatewayClass"),
-      kind: "GatewayClass",
-      metadata: { name: "svc" },
-      spec: { controllerName: "svc-labs.dev/gateway-controller" },
-    });
+    putClass(cluster);
     put(cluster, "Gateway", "edge", gatewaySpec);
     put(cluster, "Service", "web", { ports: [{ name: "https", port: 443 }] });
     return cluster;

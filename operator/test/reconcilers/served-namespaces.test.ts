@@ -52,6 +52,10 @@ function emptyCluster(): FakeCluster {
   });
 }
 
+/** A status with entries of the controller. */
+const entries = [{ controllerName, conditions: [] }];
+const status = { parents: entries, ancestors: entries };
+
 /** Runs all reconcilers of a new controller that serves these namespaces, and returns what they write. */
 async function run(cluster: FakeCluster, served: readonly string[], observed: readonly string[] = []) {
   const build: Build = buildOf(yamlOf(cluster), {
@@ -61,6 +65,7 @@ async function run(cluster: FakeCluster, served: readonly string[], observed: re
   const reconcilers = createReconcilers({
     client: cluster.client,
     controllerName,
+    observed: () => ({ status }),
     servedNamespaces: served,
     installNamespace: "svc-system",
     fleet: { isProgrammed: () => true, subscribe: () => () => undefined },

@@ -4,8 +4,7 @@ import type { RouteStatus } from "../../translate/gateway/status/object-status.t
 import { memo } from "../../translate/incremental/memo.ts";
 import { mergeConditions, mergeOwnedEntries } from "../../write/conditions.ts";
 import type { StatusChange } from "../../write/status-writer.ts";
-import type { Reconciler } from "../reconciler.ts";
-import { statusReconciler, type DesiredStatus } from "../status-reconciler.ts";
+import { statusReconciler, type DesiredStatus, type StatusReconciler } from "../status-reconciler.ts";
 import { parentRefKey } from "./parent-ref.ts";
 
 type ParentStatus = {
@@ -18,7 +17,7 @@ type ParentStatus = {
 const owned: ReadonlySet<string> = new Set(["Accepted", "ResolvedRefs", "PartiallyInvalid"]);
 
 /** Writes `status.parents` of the routes of one kind; the entries of other controllers are kept unchanged. */
-export function routeReconciler(kind: RouteKind, controllerName: string): Reconciler {
+export function routeReconciler(kind: RouteKind, controllerName: string): StatusReconciler {
   const isOurs = (entry: ParentStatus): boolean => entry.controllerName === controllerName;
   const changeOf = (route: RouteStatus): StatusChange => {
     const { generation, namespace } = route.object.metadata;
