@@ -49,7 +49,7 @@ import { createRouteSizes } from "./scopes/route-sizes.ts";
 import { createScopeBuilder, type GatewayScope, type ScopeInput } from "./scopes/scope.ts";
 import { createVipPlanner, type Vip } from "./scopes/vip-plan.ts";
 import { describeStatuses } from "./status/findings.ts";
-import { createLossStatuses, joinLost } from "./status/lost-hosts.ts";
+import { countLostRoutes, createLossStatuses, joinLost } from "./status/lost-hosts.ts";
 import { createStatusBuilder, type GatewayStatuses } from "./status/statuses.ts";
 
 export type GatewayPart = {
@@ -207,13 +207,16 @@ export function createGatewayTranslator(
 
       // 8. Statuses, with the hosts that routes lose.
       const lost = joinLost([owned.lost, ...Array.from(ownedApart.values(), (apart) => apart.lost)]);
+      const routes = reportLosses(joinLists(http.statuses, l4.statuses), lost);
+      const lostRoutes = countLostRoutes(routes, lost);
       const statuses = buildStatuses({
         classes,
         gateways,
         bindingsOf,
         parentlessSets: findParentless(world),
-        routes: reportLosses(joinLists(http.statuses, l4.statuses), lost),
-        attached: (listener) => http.attached(listener) + l4.attached(listener),
+        routes,
+        attached: (listener) =>
+          http.attached(listener) + l4.attached(listener) - (lostRoutes.get(listener) ?? 0),
         world,
       });
 

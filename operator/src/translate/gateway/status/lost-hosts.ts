@@ -62,10 +62,9 @@ export function createLossStatuses(): (
 
 function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
   const { conditions, places } = parent;
-  const isAccepted = conditions.some(({ type, status }) => type === "Accepted" && status === "True");
   const isLost = new Map(all.map((one) => [`${one.listener} ${one.host}`, one]));
   const here = places.flatMap(({ listener, host }) => isLost.get(`${listener} ${host}`) ?? []);
-  if (!isAccepted || here.length === 0) return parent;
+  if (!isAccepted(parent) || here.length === 0) return parent;
   const owners = new Map(here.map(({ host, owner }) => [host, describeOwner(owner)]));
   const named = Array.from(owners, ([host, owner]) => `${host} belongs to ${owner}`).slice(0, maxNamed);
   const rest = owners.size > maxNamed ? `, and ${owners.size - maxNamed} more` : "";
@@ -80,7 +79,7 @@ function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
         type: "PartiallyInvalid",
         status: "True",
         reason: partly?.reason ?? reason,
-        message: `${partly === undefined ? "" : `${partly.message}; `}Dropped hosts: ${message}`,
+        message: `${partly === undefined ? "Dropped Rule for" : `${partly.message};`} hosts of other owners: ${message}`,
       };
   return {
     ...parent,
@@ -88,6 +87,29 @@ function withLosses(parent: Parent, all: readonly LostHost[]): Parent {
       ? [condition, ...others.filter(({ type }) => type !== "PartiallyInvalid")]
       : [...others, condition],
   };
+}
+
+const isAccepted = ({ conditions }: Parent): boolean =>
+  conditions.some(({ type, status }) => type === "Accepted" && status === "True");
+
+/**
+ * Counts, by the id of the listener, the routes that are not attached to it because they lose every host at the
+ * parents that contain it. `routes` are statuses with their losses.
+ */
+export function countLostRoutes(
+  routes: readonly RouteStatus[],
+  lost: LostHosts,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  if (lost.size === 0) return counts;
+  for (const { object, parents } of routes) {
+    if (!lost.has(formatRef(refOf(object)))) continue;
+    const attached = new Set(parents.filter(isAccepted).flatMap(({ listeners }) => listeners));
+    for (const listener of new Set(parents.flatMap(({ listeners }) => listeners))) {
+      if (!attached.has(listener)) counts.set(listener, (counts.get(listener) ?? 0) + 1);
+    }
+  }
+  return counts;
 }
 
 const describeOwner = ({ object }: HostOwner): string => formatRef(object);

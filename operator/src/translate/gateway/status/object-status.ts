@@ -78,6 +78,8 @@ export type RouteStatus = {
     /** The reason why the parent does not accept the route; undefined if it does. */
     readonly refusal: ConditionReason | undefined;
     readonly conditions: readonly DesiredCondition[];
+    /** The ids of the parent's listeners that the route attaches to, including those that are not served. */
+    readonly listeners: readonly string[];
     /** The hosts that the route claims at listeners of the parent, by the ids of the listeners. */
     readonly places: readonly { readonly listener: string; readonly host: string }[];
   }[];
@@ -233,6 +235,7 @@ export const routeStatus = (plan: CommonPlan, attachments: readonly Attachment[]
     parentRef,
     refusal,
     conditions: routeConditions(plan, refusal),
+    listeners: listeners.map(({ listener }) => listener.id),
     places: listeners.flatMap(({ listener: { id, serves }, hosts }) =>
       serves ? hosts.map(({ host }) => ({ listener: id, host })) : [],
     ),
