@@ -6,7 +6,7 @@ import { anyPath } from "../../ingress/path.ts";
 import type { FilterContext } from "../filters/filter-context.ts";
 import { readFilters } from "../filters/route-filters.ts";
 import { readBackends } from "./backends.ts";
-import { matchesOf, methodLength, readGrpcMatch } from "./matches.ts";
+import { grpcPathRank, matchesOf, readGrpcMatch } from "./matches.ts";
 import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
@@ -36,7 +36,7 @@ function planRule(rule: GRPCRouteRule, context: FilterContext): RulePlan {
     if (!match.ok) return { invalid: invalidMatch(`${context.place.field}.matches[${index}]`, match.error) };
     matches.push({
       match: match.value,
-      pathLength: methodLength(written, match.value.path),
+      pathRank: grpcPathRank(written, match.value.path),
       backends: backends.of(anyPath),
       ...(features && { features }),
     });

@@ -7,7 +7,7 @@ import { readRetry } from "../filters/retry.ts";
 import { readFilters } from "../filters/route-filters.ts";
 import { readTimeouts } from "../filters/timeouts.ts";
 import { readBackends } from "./backends.ts";
-import { matchesOf, pathLength, readHttpMatch } from "./matches.ts";
+import { httpPathRank, matchesOf, readHttpMatch } from "./matches.ts";
 import { reportNoBackend } from "./no-backend.ts";
 import {
   assembleRule,
@@ -50,7 +50,7 @@ function planRule(rule: HTTPRouteRule, context: FilterContext): RulePlan {
     const hasFeatures = Object.values(features).some((feature) => feature !== undefined);
     matches.push({
       match: match.value,
-      pathLength: pathLength(path),
+      pathRank: httpPathRank(path),
       backends: backends.of(path),
       ...(hasFeatures && { features }),
     });

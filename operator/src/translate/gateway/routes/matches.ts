@@ -6,7 +6,7 @@ import type { HTTPRouteRuleMatch, HTTPRouteRuleMatchHeader } from "../../../api/
 import type { RegexBudget } from "../../regex-budget.ts";
 import { anyPath, rulePath } from "../../ingress/path.ts";
 import { quote } from "../../text.ts";
-import type { PathLength } from "./precedence.ts";
+import type { PathRank } from "./precedence.ts";
 
 /** The matches of a rule; without any, one that every request meets (Gateway API, HTTPRouteRule.matches). */
 export const matchesOf = <M extends HTTPRouteRuleMatch | GRPCRouteRuleMatch>(
@@ -89,17 +89,24 @@ export function readGrpcMatch(
   return ok({ path: path.value, ...(headers.value.length > 0 && { headers: headers.value }) });
 }
 
-/** The length that ranks a match of an HTTPRoute, or a match of a GRPCRoute that is not a regular expression. */
-export const pathLength = ({ value }: PathMatch): PathLength => [value.length, 0];
+/** The rank of a path match of an HTTPRoute. */
+export const httpPathRank = ({ type, value }: PathMatch): PathRank => ({
+  type,
+  length: value.length,
+  method: 0,
+});
 
 /**
- * The length that ranks a match of a GRPCRoute. A regular expression is ranked by its part for the service,
- * then by its part for the method, not by all of its characters.
+ * The rank of a match of a GRPCRoute. One that is not a path or a prefix is ranked by its part for the service, then by
+ * its part for the method, not by the regular expression that tests both.
  */
-export const methodLength = (
+export const grpcPathRank = (
   { method: { service = "", method = "" } = {} }: GRPCRouteRuleMatch,
   path: PathMatch,
-): PathLength => (path.type === "regex" ? [service.length, method.length] : pathLength(path));
+): PathRank =>
+  path.type === "regex"
+    ? { type: "prefix", length: "/".length + service.length, method: method.length }
+    : httpPathRank(path);
 
 function readMethod(
   { type = "Exact", service = "", method = "" }: NonNullable<GRPCRouteRuleMatch["method"]>,

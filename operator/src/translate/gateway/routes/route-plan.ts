@@ -25,7 +25,7 @@ import type { ReadFilters } from "../filters/route-filters.ts";
 import { readHosts } from "../hostnames.ts";
 import type { HttpRouteKind, RouteKind } from "../kinds.ts";
 import type { ReadBackends } from "./backends.ts";
-import type { PathLength } from "./precedence.ts";
+import type { PathRank } from "./precedence.ts";
 import { unservedOfRoute } from "./unserved-fields.ts";
 
 /** The inputs of reading a route besides the route. */
@@ -66,13 +66,13 @@ export type RoutePlan = CommonPlan & {
   readonly isTooLarge?: true;
 };
 
-/** A route with the length that ranks its path match. */
-export type PlannedRoute = { readonly route: Route; readonly pathLength: PathLength };
+/** A route with the rank of its path match. */
+export type PlannedRoute = { readonly route: Route; readonly pathRank: PathRank };
 
 /** One match of a rule, with the backends and features for its requests. */
 export type MatchPlan = {
   readonly match: RouteMatch;
-  readonly pathLength: PathLength;
+  readonly pathRank: PathRank;
   readonly backends: readonly Backend[];
   readonly features?: RouteFeatures | undefined;
 };
@@ -108,7 +108,7 @@ const breakRule = (
   matches: readonly MatchPlan[],
   why: Pick<RulePlanOf, "unresolved" | "unsupported">,
 ): RulePlan => ({
-  matches: matches.map(({ match, pathLength }) => ({ match, pathLength, backends: broken })),
+  matches: matches.map(({ match, pathRank }) => ({ match, pathRank, backends: broken })),
   endpointRefs: [],
   ...why,
 });
@@ -140,9 +140,9 @@ function assembleRoute(
     unresolved.push(...plan.unresolved);
     endpointRefs.push(...plan.endpointRefs);
     const id = `${kind.toLowerCase()}/${namespace}/${name}:${ruleName ?? index}`;
-    for (const { match, pathLength, backends, features: written } of plan.matches) {
+    for (const { match, pathRank, backends, features: written } of plan.matches) {
       const features = closeFeatures(object, written);
-      routes.push({ route: { backends, ...(features && { features }), id, match, source }, pathLength });
+      routes.push({ route: { backends, ...(features && { features }), id, match, source }, pathRank });
     }
   }
   return {
@@ -208,9 +208,9 @@ export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
 
 /** The same matches with other backends and without features. */
 const answering = (planned: readonly PlannedRoute[], backends: readonly Backend[]): readonly PlannedRoute[] =>
-  planned.map(({ route: { id, match, source }, pathLength }) => ({
+  planned.map(({ route: { id, match, source }, pathRank }) => ({
     route: { id, match, source, backends },
-    pathLength,
+    pathRank,
   }));
 
 /** The plan reduced to these routes, with the reason. */
@@ -264,7 +264,7 @@ export const hostClosed = ({ kind, ref, namespace }: RoutePlan): PlannedRoute =>
     source: { kind, name: ref.name, namespace },
     backends: noRoom,
   },
-  pathLength: [1, 0],
+  pathRank: { type: "prefix", length: 1, method: 0 },
 });
 
 /** The hosts of a route. Adds findings about invalid names, such as IP addresses. */

@@ -12,6 +12,7 @@ import {
 } from "@svc-gateway/common/ir/sorted-entries.ts";
 import { haveSameItems } from "../../incremental/memo.ts";
 import type { ServedHost } from "../../routing.ts";
+import { inTiers } from "../../tiers.ts";
 import { covers, intersect, specificity } from "../hostnames.ts";
 import { demandOf } from "../listeners/frontend-validation.ts";
 import type { Listener } from "../listeners/gateways.ts";
@@ -163,16 +164,16 @@ function buildTable(claims: readonly Claim<RoutePlan>[], port: number, guard: Gu
   const levels = [...new Set(claims.map(narrowness))].sort((a, b) => b - a);
   const ranked = claims.flatMap((claim) => {
     const { age, routes, isLast } = claim.plan;
-    const tier = isLast ? levels.length : levels.indexOf(narrowness(claim));
-    return routes.map(({ route, pathLength }, position) => ({
-      route: tier === 0 ? route : { ...route, tier },
-      pathLength,
-      tier,
+    const level = isLast ? levels.length : levels.indexOf(narrowness(claim));
+    return routes.map(({ route, pathRank }, position) => ({
+      route,
+      pathRank,
+      level,
       age,
       position,
     }));
   });
-  const routes = ranked.sort(comparePrecedence).map(({ route }) => guarded(route, guard));
+  const routes = inTiers(ranked.sort(comparePrecedence)).map((route) => guarded(route, guard));
   return encode(port, first.host, { ...identity(first.listener), routes });
 }
 
