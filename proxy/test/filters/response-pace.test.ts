@@ -2,10 +2,10 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { paceBody } from "../../src/filters/response-pace.ts";
 import type { Chunk } from "../../src/message/message.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 describe("the pace of a response", () => {
-  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-  afterEach(() => mock.timers.reset());
+  mockTimers();
 
   function paced(bytesPerSecond: number, afterBytes: number) {
     const state = { nowMs: 0, text: "", resumed: 0, ended: false, takes: true };

@@ -5,12 +5,12 @@ import { timeoutsFilter } from "../../src/filters/timeouts.ts";
 import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
 import { Fields } from "../../src/message/fields.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 describe("forwarding under timeouts", () => {
   // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
-  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-  afterEach(() => mock.timers.reset());
+  mockTimers();
 
   const bench = () => createBench({ filters: [timeoutsFilter({ sendTimeoutMs: 100, readTimeoutMs: 50 })] });
   const timeoutsOf = ({ metrics }: ReturnType<typeof bench>): number =>

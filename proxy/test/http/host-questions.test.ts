@@ -7,6 +7,7 @@ import type { ListenerView } from "../../src/exchange/listener-view.ts";
 import { createHostQuestions } from "../../src/http/host-questions.ts";
 import type { ClientStream } from "../../src/message/message.ts";
 import { samePublicPorts } from "../listeners/public-ports.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 const listener: ListenerView = {
   port: 80,
@@ -41,8 +42,7 @@ const question: HostQuestion = {
 };
 
 describe("questions to hosts of the gateway", () => {
-  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-  afterEach(() => mock.timers.reset());
+  mockTimers();
 
   const ask = () => {
     const streams: ClientStream[] = [];

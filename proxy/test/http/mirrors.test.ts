@@ -11,6 +11,7 @@ import type { Upstream, UpstreamEndpoint } from "../../src/upstream/upstream.ts"
 import { createBench, FakeBody } from "./fakes.ts";
 import { holdClock } from "./held-clock.ts";
 import { Fields } from "../../src/message/fields.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 const endpoint: UpstreamEndpoint = { host: "127.0.0.9", port: 9, address: "127.0.0.9:9" };
 
@@ -254,8 +255,7 @@ describe("mirrors", () => {
   });
 
   describe("in time", () => {
-    beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-    afterEach(() => mock.timers.reset());
+    mockTimers();
 
     it("a copy is aborted after five seconds", () => {
       const bench = createBench({ filters: [mirroring()] });

@@ -15,12 +15,12 @@ import {
   retriesOf,
   turn,
 } from "./retry-bench.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 describe("retries: time and budget", () => {
   // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
-  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-  afterEach(() => mock.timers.reset());
+  mockTimers();
 
   it("a retry waits at least the backoff and at most half as long again", async () => {
     const bench = benchWith({ backoffMs: 100 });

@@ -2,12 +2,12 @@ import { mock } from "node:test";
 import { expect } from "chai";
 import { UpstreamTimer, type UpstreamTimeouts } from "../../src/http/upstream-timer.ts";
 import { holdClock } from "./held-clock.ts";
+import { mockTimers } from "../mock-timers.ts";
 
 describe("the upstream timer", () => {
   // A timer that is much too late lets arrived data be read before it expires.
   holdClock();
-  beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-  afterEach(() => mock.timers.reset());
+  mockTimers();
 
   function start(limits: UpstreamTimeouts) {
     const expired: string[] = [];

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { describeSocketLayers } from "../../socket-layers.ts";
 import { answering, ManualBody, RawServer, Recorder, until } from "../support.ts";
 import { benchForEach, ok } from "./harness.ts";
+import { mockTimers } from "../../mock-timers.ts";
 
 describeSocketLayers("the HTTP/1.1 upstream client: request bodies", () => {
   const { send, start } = benchForEach();
@@ -166,8 +167,7 @@ describeSocketLayers("the HTTP/1.1 upstream client: request bodies", () => {
 
   describe("Expect: 100-continue", () => {
     // The while after which a body is started without an answer passes when a test says so.
-    beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-    afterEach(() => mock.timers.reset());
+    mockTimers();
 
     const expecting = async () => {
       const server = await start(RawServer.start());

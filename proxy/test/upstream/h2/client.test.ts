@@ -7,6 +7,7 @@ import { until } from "../../http/h2/support.ts";
 import { benchForEach } from "./bench.ts";
 import { bodyOf, exchange, FedBody } from "./support.ts";
 import { Fields } from "../../../src/message/fields.ts";
+import { mockTimers } from "../../mock-timers.ts";
 
 describeHttp2Codecs("HTTP/2 upstream client", () => {
   const bench = benchForEach();
@@ -119,8 +120,7 @@ describeHttp2Codecs("HTTP/2 upstream client", () => {
 
   describe("Expect: 100-continue", () => {
     // The while after which a body is started without an answer passes when a test says so.
-    beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-    afterEach(() => mock.timers.reset());
+    mockTimers();
 
     it("the HTTP/2 client relays 1xx heads and holds a body with expectContinue until 100", async () => {
       bench.hold();
