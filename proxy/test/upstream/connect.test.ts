@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { mock } from "node:test";
 import { createSecureContext } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -10,6 +11,8 @@ import { connectEndpoint } from "../../src/upstream/connect/connect-endpoint.ts"
 import type { ConnectOptions } from "../../src/upstream/connect/options.ts";
 import type { Resolver } from "../../src/upstream/resolver.ts";
 import type { UpstreamEndpoint } from "../../src/upstream/upstream.ts";
+import { holdClock } from "../http/held-clock.ts";
+import { mockTimers } from "../mock-timers.ts";
 import { silentPort } from "./silent-port.ts";
 import { RawServer, until } from "./support.ts";
 
@@ -144,16 +147,22 @@ describe("connectEndpoint", () => {
       server.close();
     });
 
-    it("connectEndpoint leaves time for the next address when one does not answer", async () => {
-      const silent = await silentPort();
-      const server = createServer().listen(silent.port, "127.0.0.2");
-      await once(server, "listening");
-      const resolver = resolverOf("127.0.0.1", "127.0.0.2");
-      expect(await outcome(at("up.test", silent.port), { connectTimeoutMs: 1500, resolver })).to.equal(
-        "127.0.0.2",
-      );
-      server.close();
-      await silent.close();
+    describe("the time of each address", () => {
+      holdClock();
+      mockTimers();
+
+      it("connectEndpoint leaves time for the next address when one does not answer", async () => {
+        const silent = await silentPort();
+        const server = createServer().listen(silent.port, "127.0.0.2");
+        await once(server, "listening");
+        const resolver = resolverOf("127.0.0.1", "127.0.0.2");
+        const answer = outcome(at("up.test", silent.port), { connectTimeoutMs: 1500, resolver });
+        await new Promise((resolve) => setImmediate(resolve));
+        mock.timers.tick(750);
+        expect(await answer).to.equal("127.0.0.2");
+        server.close();
+        await silent.close();
+      });
     });
 
     it("connectEndpoint fails when the name has no address", async () => {
