@@ -10,7 +10,7 @@ import { until } from "../until.ts";
 
 const modulePath = fileURLToPath(new URL("../../src/telemetry/log-sink.ts", import.meta.url));
 
-/** The limits of a sink whose reader may be paused, because the machine is busy. */
+/** The limits of a sink that may be paused together with its reader, because the machine is busy. */
 const patient = { stallMs: 60_000, totalMs: 60_000 };
 
 /** Runs a program that writes through a sink on standard output; its output on standard error is its report. */
@@ -60,7 +60,7 @@ describe("log sink", () => {
   it("every line is written in order before close resolves", async () => {
     const file = join(folder, "log");
     const fd = openSync(file, "w");
-    const sink = createLogSink({ fd });
+    const sink = createLogSink({ fd, endLimits: patient });
     const lines = Array.from({ length: 5000 }, (_, index) => `line ${index} é\n`);
     for (const line of lines) expect(sink.write(line)).to.equal(true);
     await sink.close();
