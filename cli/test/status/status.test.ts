@@ -32,6 +32,9 @@ const proxy = (name: string, changed: object = {}) => ({
   ...changed,
 });
 
+/** A lease that is renewed at the beginning of a test does not end before the test. */
+const lasting = ["--controller-lease-ttl=1h"];
+
 const lease = (renewTime: string) => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
@@ -54,7 +57,7 @@ describe("the command status", () => {
       if (part !== "" && url.pathname.includes(part)) return { status, body: { reason: "Refused" } };
       return url.pathname === fleetPage ? { status: 200, body: { proxies } } : undefined;
     };
-    cluster.add(controllerDeployment("svc-system", []), deployments);
+    cluster.add(controllerDeployment("svc-system", lasting), deployments);
     cluster.add(lease(new Date().toISOString()), leases);
     cluster.add({ kind: "GatewayClass", metadata: { name: "svc" }, spec: { controllerName } });
   });
