@@ -137,8 +137,7 @@ describe("the alerting rules of the chart", () => {
     expect(Object.keys(cases)).to.have.members(alerts.map(({ alert }) => alert));
   });
 
-  describe("in Prometheus's own tool", function () {
-    this.timeout(60_000);
+  describe("in Prometheus's own tool", () => {
     let folder = "";
     before(function () {
       // The Debian package prometheus contains it. .ci/run installs it.

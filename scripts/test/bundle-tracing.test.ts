@@ -18,8 +18,7 @@ describe("the exporters of traces in the bundle", () => {
   let bundled: Bundled;
 
   // Like an image, the folder has no node_modules.
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-gateway-bundle-"));
     const outfile = join(folder, "exporter.mjs");
     await build({

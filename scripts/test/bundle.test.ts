@@ -24,8 +24,7 @@ const packageOf = (path: string): string | undefined =>
 describe("the bundle", () => {
   let metafile: Metafile;
   let outputFiles: Bundle["outputFiles"];
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     ({ metafile, outputFiles } = await bundleProgram());
   });
 
@@ -160,8 +159,7 @@ describe("the Kubernetes client of the bundle", () => {
   let clientCertificates: ExampleCertificates;
   const seen: { authorization: string | undefined; isTrusted: boolean }[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-gateway-bundle-"));
     const outfile = join(folder, "client.mjs");
     await build({

@@ -44,8 +44,7 @@ describe("a release", () => {
     }
   });
 
-  it("the program of a release reports its version", async function () {
-    this.timeout(60_000);
+  it("the program of a release reports its version", async () => {
     const { outputFiles } = await bundleProgram(source.version);
     expect(outputFiles.filter(({ text }) => text.includes(`"${source.version}"`))).to.have.length(1);
   });

@@ -139,8 +139,7 @@ const documents = fc
   .map(([start, all, end]) => `${start}${all.join("\n")}${end}`);
 
 describe("readPlainText", () => {
-  it("a text that is taken for plain has the value and the place that the package yaml gives", async function () {
-    this.timeout(60_000);
+  it("a text that is taken for plain has the value and the place that the package yaml gives", async () => {
     let plain = 0;
     await fc.assert(
       fc.asyncProperty(documents, async (text) => {
