@@ -13,6 +13,7 @@ import type {
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import type { MetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
 import { aborted } from "@svc-gateway/common/time/aborted.ts";
+import { monotonicClock, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { textOf } from "@svc-gateway/common/values/errors.ts";
 import { ok, problem, type Result } from "@svc-gateway/common/values/result.ts";
 import { fleetRoutes } from "../admin/fleet-pages.ts";
@@ -56,6 +57,8 @@ export type ControllerOptions = {
   readonly signal: AbortSignal;
   /** The API server; by default that of `KUBECONFIG`, of the home folder, or of the service account of the pod. */
   readonly kubeConfig?: KubeConfig;
+  /** The clock of the lease; the monotonic clock by default. */
+  readonly leaseClock?: Clock;
 };
 
 export type RunningController = {
@@ -95,13 +98,13 @@ const eventController = "svc-labs.dev/gateway-controller";
  * bound, the pod template is invalid, or the configuration of the API server is missing.
  */
 export async function startController(options: ControllerOptions): Promise<Result<RunningController>> {
-  const { settings, logger: log, metrics, health, signal } = options;
+  const { settings, logger: log, metrics, health, signal, leaseClock: clock = monotonicClock } = options;
   const template = baseTemplateOf(settings.dedicatedPodTemplate);
   if (!template.ok) return problem(`--dedicated-pod-template: ${template.error}`);
   const connected = await connect(options.kubeConfig);
   if (!connected.ok) return connected;
   const { config, client } = connected.value;
-  const leadership = createLeadership({ metrics: metrics.controller, log });
+  const leadership = createLeadership({ metrics: metrics.controller, log, clock });
   const watchHealth = createWatchHealth({ health: health.register("controller", controllerChecks), log });
   const events: EventSource = { controller: eventController, instance: settings.podName };
   let build: (Build & { readonly builtMs: number }) | undefined;
@@ -187,6 +190,7 @@ export async function startController(options: ControllerOptions): Promise<Resul
           signal: shell.signal,
           leadership,
           outage: createOutageLog(log, "lease"),
+          clock,
         }),
       ]);
       return Promise.resolve();

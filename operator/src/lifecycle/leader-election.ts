@@ -1,4 +1,4 @@
-import { sleep, systemClock } from "@svc-gateway/common/time/clock.ts";
+import { monotonicClock, sleep, type Clock } from "@svc-gateway/common/time/clock.ts";
 import { fail, ok, type Result } from "@svc-gateway/common/values/result.ts";
 import { type ApiClient, type ApiError, describeApiError } from "../sources/kubernetes/api-client.ts";
 import type { OutageLog } from "../sources/kubernetes/outage-log.ts";
@@ -16,6 +16,8 @@ export type LeaderElectionOptions = {
   readonly signal: AbortSignal;
   readonly leadership: Pick<LeadershipControl, "isLeading" | "holdUntil" | "resign">;
   readonly outage: OutageLog;
+  /** The clock of the leadership, for all intervals and limits; the monotonic clock by default. */
+  readonly clock?: Clock;
   /** The wall clock for times written to the Lease. */
   readonly nowMs?: () => number;
 };
@@ -51,16 +53,18 @@ const releaseTimeoutMs = 2_000;
  * returns.
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
-  const { signal, renewIntervalMs, ttlMs, leadership } = options;
+  const { signal, renewIntervalMs, ttlMs, leadership, clock = monotonicClock } = options;
   const observed: Observed = { version: "", atMs: 0 };
   const resign = (): void => leadership.resign();
   signal.addEventListener("abort", resign, { once: true });
   while (!signal.aborted) {
-    const startedMs = performance.now();
+    const startedMs = clock.nowMs();
     // Two attempts fit between the time at which the lease should be renewed and the end of leadership.
-    const limit = AbortSignal.timeout(Math.max(1_000, renewIntervalMs / 2));
+    const limit = limitOf(clock, Math.max(1_000, renewIntervalMs / 2));
     const leading = leadership.isLeading();
-    const held = await tryHold(options, { signal: AbortSignal.any([signal, limit]), leading, observed });
+    const ending = AbortSignal.any([signal, limit.signal]);
+    const held = await tryHold(options, { signal: ending, leading, observed });
+    limit.cancel();
     if (signal.aborted) break;
     if (held.ok) options.outage.works();
     if (!held.ok) options.outage.failed({ error: describeApiError(held.error) });
@@ -68,10 +72,22 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
     else leadership.resign();
     // A standby checks every second, so that it notices an abandoned lease soon after its end.
     const isSettled = held.ok && held.value;
-    await sleep(systemClock, isSettled ? renewIntervalMs : Math.min(renewIntervalMs, 1_000), signal);
+    await sleep(clock, isSettled ? renewIntervalMs : Math.min(renewIntervalMs, 1_000), signal);
   }
   signal.removeEventListener("abort", resign);
-  await release(options);
+  const limit = limitOf(clock, releaseTimeoutMs);
+  await release(options, limit.signal);
+  limit.cancel();
+}
+
+/** A signal that aborts after a time on the clock, unless it is cancelled before. */
+function limitOf(
+  clock: Clock,
+  timeoutMs: number,
+): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const over = new AbortController();
+  const reason = new DOMException("The operation was aborted due to timeout", "TimeoutError");
+  return { signal: over.signal, cancel: clock.schedule(timeoutMs, () => over.abort(reason)) };
 }
 
 /** Returns whether this replica holds the lease after the call. */
@@ -79,7 +95,7 @@ async function tryHold(
   options: LeaderElectionOptions,
   { signal, leading, observed }: Attempt,
 ): Promise<Result<boolean, ApiError>> {
-  const { client, identity, ttlMs } = options;
+  const { client, identity, ttlMs, clock = monotonicClock } = options;
   const found = await client.call<Lease>(leasePath(options), { signal });
   if (!found.ok) {
     if (found.error.status !== 404) return found;
@@ -88,11 +104,11 @@ async function tryHold(
       body: leaseBody(options, undefined),
       signal,
     });
-    return heldBy(created, observed);
+    return heldBy(created, observed, clock.nowMs());
   }
   const lease = found.value;
   const version = lease.metadata.resourceVersion ?? "";
-  const now = performance.now();
+  const now = clock.nowMs();
   if (version !== observed.version) Object.assign(observed, { version, atMs: now });
   const holder = lease.spec?.holderIdentity ?? "";
   const free = holder === "" || holder === identity || now - observed.atMs >= ttlMs;
@@ -102,19 +118,22 @@ async function tryHold(
     body: leaseBody(options, { lease, keep: leading && holder === identity }),
     signal,
   });
-  return heldBy(written, observed);
+  return heldBy(written, observed, clock.nowMs());
 }
 
 /** A conflict means that another replica was faster, which is not an error. */
-function heldBy(written: Result<Lease, ApiError>, observed: Observed): Result<boolean, ApiError> {
+function heldBy(
+  written: Result<Lease, ApiError>,
+  observed: Observed,
+  atMs: number,
+): Result<boolean, ApiError> {
   if (!written.ok) return written.error.status === 409 ? ok(false) : fail(written.error);
-  Object.assign(observed, { version: written.value.metadata.resourceVersion ?? "", atMs: performance.now() });
+  Object.assign(observed, { version: written.value.metadata.resourceVersion ?? "", atMs });
   return ok(true);
 }
 
 /** Clears the holder if that is this replica, so that a standby need not wait for the lease to expire. */
-async function release(options: LeaderElectionOptions): Promise<void> {
-  const signal = AbortSignal.timeout(releaseTimeoutMs);
+async function release(options: LeaderElectionOptions, signal: AbortSignal): Promise<void> {
   const found = await options.client.call<Lease>(leasePath(options), { signal });
   if (!found.ok || found.value.spec?.holderIdentity !== options.identity) return;
   const released = await options.client.call<Lease>(leasePath(options), {

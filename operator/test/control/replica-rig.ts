@@ -6,6 +6,7 @@ import {
   discoveryServerMetrics,
 } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import { useRunningClock } from "../../../common/test/time/running-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import { definitionOf, kindNames } from "../../src/api/kinds.ts";
 import { startController, type ControllerOptions } from "../../src/control/controller.ts";
@@ -116,6 +117,7 @@ export function createReplicaRig() {
       health,
       signal: abort.signal,
       kubeConfig: cluster.config,
+      leaseClock,
     };
     const started = await startController(options);
     if (!started.ok) throw new Error(started.error.message);
@@ -145,6 +147,7 @@ export function createReplicaRig() {
     for (const stop of stops.splice(0)) await stop();
     await cluster.close();
   });
+  const leaseClock = useRunningClock();
 
   return { useCluster, startReplica };
 }

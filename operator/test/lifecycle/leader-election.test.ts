@@ -2,7 +2,9 @@ import { EventEmitter, once } from "node:events";
 import { silentLogger } from "@svc-gateway/common/telemetry/logger.ts";
 import { controllerMetrics } from "@svc-gateway/common/telemetry/metric-declarations.ts";
 import { createMetricSet } from "@svc-gateway/common/telemetry/metric-set.ts";
+import type { Clock } from "@svc-gateway/common/time/clock.ts";
 import { expect } from "chai";
+import { useRunningClock } from "../../../common/test/time/running-clock.ts";
 import { until } from "../../../common/test/until.ts";
 import { runLeaderElection } from "../../src/lifecycle/leader-election.ts";
 import { createLeadership } from "../../src/lifecycle/leadership.ts";
@@ -47,12 +49,16 @@ async function startLeaseServer(): Promise<FakeApiServer & LeaseServer> {
 }
 
 /** One replica; `leading` follows its callbacks. */
-async function startReplica(server: FakeApiServer, identity: string, ttlMs: number) {
+async function startReplicaOn(clock: Clock, server: FakeApiServer, identity: string, ttlMs: number) {
   const stop = new AbortController();
   const changes = new EventEmitter();
   const state = { leading: false };
   const client = await createApiClient(server.config);
-  const leadership = createLeadership({ metrics: createMetricSet(controllerMetrics), log: silentLogger });
+  const leadership = createLeadership({
+    metrics: createMetricSet(controllerMetrics),
+    log: silentLogger,
+    clock,
+  });
   leadership.subscribe(() => {
     state.leading = leadership.isLeading();
     changes.emit("change");
@@ -67,6 +73,7 @@ async function startReplica(server: FakeApiServer, identity: string, ttlMs: numb
     signal: stop.signal,
     leadership,
     outage: createOutageLog(silentLogger, "lease"),
+    clock,
   });
   return {
     state,
@@ -82,6 +89,11 @@ async function startReplica(server: FakeApiServer, identity: string, ttlMs: numb
 }
 
 describe("runLeaderElection", () => {
+  // A lease does not end, and no call is given up, because the machine is busy.
+  const clock = useRunningClock();
+  const startReplica = (server: FakeApiServer, identity: string, ttlMs: number) =>
+    startReplicaOn(clock, server, identity, ttlMs);
+
   it("one replica leads and hands over at once when it is stopped", async () => {
     const server = await startLeaseServer();
     const a = await startReplica(server, "a", 60_000);
