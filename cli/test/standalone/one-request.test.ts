@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { holdRefusingPort } from "../../../common/test/held-ports.ts";
-import { until } from "../../../common/test/until.ts";
 import { startHttpCollector } from "../../../proxy/test/tracing/collector.ts";
 import { runInside } from "../support.ts";
 import { hasPrometheus, type Prometheus, type Sample, withPrometheus } from "./prometheus.ts";
+import { exported } from "./exported.ts";
 import { ingressManifest, listOf, serviceManifests, withGateway } from "./gateway.ts";
 
 type Panel = {
@@ -83,11 +83,18 @@ describe("one request that failed", () => {
     try {
       await withGateway({ manifests: { "all.json": manifests }, flags }, async (gateway) => {
         // What a client reports: a status and an id.
-        const answer = await ask(gateway.httpPort);
-        expect(answer.statusCode).to.equal(502);
-        const id = answer.headers["x-request-id"];
-
-        const line = await gateway.log((one) => one["request_id"] === id);
+        let requests = 0;
+        let id: string | undefined;
+        let line: Readonly<Record<string, unknown>> = {};
+        const spans = () => collector.spans.filter((one) => one.traceId === line["trace_id"]);
+        await exported(gateway, async () => {
+          requests++;
+          const answer = await ask(gateway.httpPort);
+          expect(answer.statusCode).to.equal(502);
+          id = String(answer.headers["x-request-id"]);
+          line = await gateway.log((one) => one["request_id"] === id);
+          return () => spans().length === 2;
+        });
         expect(line).to.include({
           error: "connection refused",
           reason: "upstream-refused",
@@ -95,9 +102,7 @@ describe("one request that failed", () => {
           route_id: "ingress/default/shop:0.0",
         });
 
-        const trace = line["trace_id"];
-        await until(() => collector.spans.filter((one) => one.traceId === trace).length === 2, "both spans");
-        const [server, attempt] = collector.spans.toSorted((a, b) => a.kind - b.kind);
+        const [server, attempt] = spans().toSorted((a, b) => a.kind - b.kind);
         expect(server?.attributes).to.include({
           "error.type": "upstream-refused",
           "http.route": "/cart",
@@ -108,7 +113,9 @@ describe("one request that failed", () => {
         const { expr, metric, labels } = panelOf("Refusals");
         expect(labels).to.deep.equal(["filter", "reason"]);
         const metrics = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
-        expect(metrics).to.include(`\n${metric}{filter="upstream",reason="${line["reason"]}"} 1\n`);
+        expect(metrics).to.include(
+          `\n${metric}{filter="upstream",reason="${String(line["reason"])}"} ${requests}\n`,
+        );
 
         if (hasPrometheus())
           await withPrometheus(gateway.adminPort, async (prometheus) => {
@@ -118,7 +125,7 @@ describe("one request that failed", () => {
 
         const { code, out } = await runInside(["explain", "GET", url, "--manifests", gateway.folder]);
         expect(out)
-          .to.include(`${line["route_id"]} of Ingress default/shop`)
+          .to.include(`${String(line["route_id"])} of Ingress default/shop`)
           .and.to.include(`127.0.0.1:${port}`);
         expect(code).to.equal(0);
 

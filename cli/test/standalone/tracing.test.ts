@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { until } from "../../../common/test/until.ts";
 import {
   startGrpcCollector,
   startHttpCollector,
   type CollectedSpan,
   type Collector,
 } from "../../../proxy/test/tracing/collector.ts";
+import { exported } from "./exported.ts";
 import { ingressManifest, listOf, serviceManifests, withGateway } from "./gateway.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -39,19 +39,23 @@ describe("tracing, from a client to a collector", () => {
         ...["--tracing-service-name", "edge", "--access-log-fields", "+trace_id"],
       ];
       try {
-        await withGateway({ manifests: { "all.json": manifests }, flags }, async ({ httpPort, log }) => {
+        await withGateway({ manifests: { "all.json": manifests }, flags }, async (gateway) => {
           const headers = {
             host: "traced.example",
             traceparent: `00-${traceId}-${callerId}-01`,
             tracestate: "caller=1",
           };
-          const sent = request({ host: "127.0.0.1", port: httpPort, path: "/cart?token=secret", headers });
-          sent.end();
-          const [response] = (await once(sent, "response")) as [IncomingMessage];
-          response.resume();
-          expect(response.statusCode).to.equal(200);
-
-          await until(() => collector.spans.length === 2, "both spans at the collector");
+          await exported(gateway, async () => {
+            seen.length = 0;
+            collector.spans.length = 0;
+            const { httpPort: port } = gateway;
+            const sent = request({ host: "127.0.0.1", port, path: "/cart?token=secret", headers });
+            sent.end();
+            const [response] = (await once(sent, "response")) as [IncomingMessage];
+            response.resume();
+            expect(response.statusCode).to.equal(200);
+            return () => collector.spans.length === 2;
+          });
           const ofKind = (kind: number): CollectedSpan => {
             const found = collector.spans.filter((span) => span.kind === kind);
             expect(found).to.have.lengthOf(1);
@@ -72,7 +76,7 @@ describe("tracing, from a client to a collector", () => {
             ...Object.values(attributes),
           ]);
           expect(texts.join()).not.to.include("secret");
-          const line = await log((one) => one["trace_id"] === traceId);
+          const line = await gateway.log((one) => one["trace_id"] === traceId);
           expect(line).to.include({ message: "request", host: "traced.example", status: 200 });
         });
       } finally {
