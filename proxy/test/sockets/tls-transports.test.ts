@@ -91,6 +91,24 @@ describeSocketLayers("a transport of TLS", (layer) => {
     await eventually(() => record.events.includes("ended"));
   });
 
+  it("a TLS transport of a socket that closes with its peer passes on all bytes before its end, also when paused", async () => {
+    const { client, socket, transport, record } = await take();
+    socket.allowHalfOpen = false;
+    record.onPiece = () => transport.pause();
+    const much = Buffer.alloc(1_000_000, "0123456789");
+    client.end(much);
+    while (record.text.length < much.length) {
+      const { length } = record.pieces;
+      transport.resume();
+      await eventually(() => record.pieces.length > length);
+      await turns();
+    }
+    expect(record.text === much.toString("latin1")).to.equal(true);
+    transport.resume();
+    await eventually(() => record.events.includes("closed"));
+    expect(record.events).to.deep.equal(["ended", "closed"]);
+  });
+
   it("a TLS transport begins with what its socket has decrypted before, and with an end that came with it", async () => {
     const { client, socket } = await pairs.accept();
     client.end("early");

@@ -159,8 +159,9 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
     if (early === undefined || this.isPaused || this.handle === undefined) return;
     this.early = undefined;
     this.receiver?.receive({ owned: true, bytes: early });
-    if (this.endedEarly) this.receiver?.ended();
-    else this.readOn();
+    if (!this.endedEarly) this.readOn();
+    else if (this.owner.hasEnded) this.receiver?.ended();
+    else this.owner.peerHasEnded();
   }
 
   tellTaken(): void {
@@ -202,10 +203,16 @@ export class HandleTransport implements Transport, WritesOwner, HandleEvents {
       else this.receiver?.receive(this.source.pieceOf(this.memory, length));
       return this.turnMemory();
     }
-    if (length === endOfFile) this.owner.peerHasEnded();
+    if (length === endOfFile) this.peerHasEnded();
     else if (length < 0) this.check(length, "read");
     return undefined;
   };
+
+  /** Reports the end to the owner after the early bytes: the owner can close the connection, which drops them. */
+  private peerHasEnded(): void {
+    if (this.early === undefined) this.owner.peerHasEnded();
+    else this.endedEarly = true;
+  }
 
   private get mayWrite(): boolean {
     return this.handle !== undefined && !this.isEnded;
