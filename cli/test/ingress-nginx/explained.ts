@@ -9,6 +9,8 @@ import { translateFolder, type TranslatedFolder } from "../../src/translate-fold
 export type IngressCase = {
   readonly name?: string;
   readonly namespace?: string;
+  /** The Service of all its paths; `echo` when absent. */
+  readonly service?: string;
   /** The day of January on which it was created; the place in the list when absent. */
   readonly day?: number;
   /** The annotations, without the prefix of ingress-nginx. */
@@ -44,10 +46,10 @@ export type Explained = {
 
 const prefix = "nginx.ingress.kubernetes.io/";
 
-function pathOf(text: string): object {
+function pathOf(text: string, service: string): object {
   const [first = "", second] = text.split(" ");
   const [pathType, path] = second === undefined ? ["ImplementationSpecific", first] : [first, second];
-  return { path, pathType, backend: { service: { name: "echo", port: { number: 80 } } } };
+  return { path, pathType, backend: { service: { name: service, port: { number: 80 } } } };
 }
 
 function ingressOf(one: IngressCase, index: number): object {
@@ -76,23 +78,23 @@ function ingressOf(one: IngressCase, index: number): object {
       }),
       rules: Object.entries(rules).map(([ruleHost, ofHost]) => ({
         ...(ruleHost !== "*" && { host: ruleHost }),
-        http: { paths: ofHost.map(pathOf) },
+        http: { paths: ofHost.map((path) => pathOf(path, one.service ?? "echo")) },
       })),
     },
   };
 }
 
-const serviceOf = (namespace: string): readonly object[] => [
+const serviceOf = (namespace: string, name: string): readonly object[] => [
   {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name: "echo", namespace },
+    metadata: { name, namespace },
     spec: { ports: [{ name: "http", port: 80, targetPort: 8080 }] },
   },
   {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
-    metadata: { name: "echo-1", namespace, labels: { "kubernetes.io/service-name": "echo" } },
+    metadata: { name: `${name}-1`, namespace, labels: { "kubernetes.io/service-name": name } },
     addressType: "IPv4",
     ports: [{ name: "http", port: 8080 }],
     endpoints: [{ addresses: ["10.0.0.1"] }],
@@ -106,13 +108,23 @@ const ownClass = {
   spec: { controller: "svc-labs.dev/gateway-controller" },
 };
 
-/** Translates Ingresses with a Service `echo` in each of their namespaces. `more`: further objects. */
+/** Ingresses as objects, with their Services. */
+export function ingressObjects(cases: readonly IngressCase[]): readonly object[] {
+  const services = new Map(
+    cases.map(({ namespace = "shop", service = "echo" }) => [
+      `${namespace}/${service}`,
+      serviceOf(namespace, service),
+    ]),
+  );
+  return [...[...services.values()].flat(), ...cases.map(ingressOf)];
+}
+
+/** Translates Ingresses with their Services. `more`: further objects. */
 export async function explainIngresses(
   cases: readonly IngressCase[],
   { more = [], flags = [] }: { readonly more?: readonly object[]; readonly flags?: readonly string[] } = {},
 ): Promise<Explained> {
-  const namespaces = new Set(cases.map(({ namespace = "shop" }) => namespace));
-  const objects = [ownClass, ...[...namespaces].flatMap(serviceOf), ...cases.map(ingressOf), ...more];
+  const objects = [ownClass, ...ingressObjects(cases), ...more];
   const text = objects.map((object) => JSON.stringify(object)).join("\n---\n");
   const argv = ["--ingress-nginx-classes", "nginx", "--port-map", "80=80,443=443", ...flags];
   const read = readFolderFlags(translationFlags, { argv, env: {} });

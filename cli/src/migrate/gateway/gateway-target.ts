@@ -43,6 +43,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
     ingresses.map(({ metadata }) => [nameOf(metadata), onlyRegexes(unitsOf(nameOf(metadata)))]),
   );
   const units = [...asRoutes.values()].flat();
+  const shared = sharedHosts(units);
   const ports = collectServicePorts(
     units,
     world,
@@ -84,6 +85,7 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
         units: asRoutes.get(nameOf(ingress.metadata)) ?? [],
         gateway,
         listeners,
+        isShared: (host) => shared.has(host),
         isTaken: nameTaken(world, namespace),
         portOf: (unit) => portOf(ingress, unit),
         rules: { isHttp2, plans },
@@ -120,6 +122,14 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
     },
   };
 }
+
+/** The hosts on which several Ingresses have paths. */
+const sharedHosts = (units: readonly ServedUnit[]): ReadonlySet<string> =>
+  new Set(
+    [...Map.groupBy(units, ({ host }) => host)].flatMap(([host, of]) =>
+      of.some(({ ingress }) => ingress !== of[0]?.ingress) ? [host] : [],
+    ),
+  );
 
 const guessText = (endpoints: string): string => {
   const [namespace = "", name = "", port = ""] = endpoints.split("/");

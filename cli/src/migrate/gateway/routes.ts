@@ -34,6 +34,8 @@ export type RoutesContext = {
   readonly units: readonly ServedUnit[];
   readonly gateway: NamespacedName;
   readonly listeners: Listeners;
+  /** Whether several Ingresses have paths on a host. */
+  readonly isShared: (host: string) => boolean;
   readonly isTaken: (kind: string, name: string) => boolean;
   readonly portOf: (unit: ServedUnit) => number | undefined;
   readonly rules: Omit<RuleOptions, "define" | "writtenPort" | "isPassed">;
@@ -124,10 +126,12 @@ function writeHosts(hosts: readonly HostEntry[], builder: Builder): void {
     return;
   }
   writeRules(names, serving, secure, "", builder, hosts);
-  writeRules(names, collapse(redirecting), [plain], "-http", builder, hosts);
+  // A rule for all paths would change which Ingress serves a path that another one has on the host.
+  const plainRules = names.some(context.isShared) ? redirecting : collapse(redirecting);
+  writeRules(names, plainRules, [plain], "-http", builder, hosts);
 }
 
-/** Combines redirects of all paths into one rule if they are equal. */
+/** Combines redirects of all paths of a host into one rule for every path if they are equal. */
 function collapse(rules: readonly RuleOf[]): readonly RuleOf[] {
   const [first] = rules;
   const alike = new Set(rules.map(({ rule }) => canonicalJson({ filters: rule.filters } as object)));
