@@ -147,6 +147,28 @@ describe("migrate: several Ingresses of one host", () => {
     });
   });
 
+  it("a default backend comes after the regular expressions of another Ingress, as routes of the Gateway API", async () => {
+    const expression: IngressCase = { annotations: { "use-regex": "true" }, rules: { "*": ["/b"] } };
+    const fallback: IngressCase = { rules: {}, service: "s1", defaultBackend: "s1" };
+    const { answers } = await compare([expression, fallback], "gateway-api");
+    expect(answers).to.include({
+      "http://a.example/b": "shop/s0 /b",
+      "http://a.example/p": "shop/s1 /p",
+    });
+  });
+
+  it("a prefix precedes the regular expression of another namespace, as routes of the Gateway API", async () => {
+    const owner: IngressCase = { paths: ["Prefix /a"] };
+    const guest: IngressCase = {
+      namespace: "other",
+      annotations: { "rewrite-target": "/x/$1" },
+      paths: ["/a/?(.*)"],
+    };
+    const { answers, unexplained } = await compare([owner, guest], "gateway-api");
+    expect(answers).to.include({ "http://a.example/a/b/c": "shop/s0 /a/b/c" });
+    expect(unexplained).to.deep.equal([]);
+  });
+
   for (const target of Object.keys(targets)) {
     it(`a migration to ${target} changes no answer, or its report names the reason`, async () => {
       await fc.assert(

@@ -39,8 +39,9 @@ function prepare(input: TargetInput, options: GatewayTargetOptions): ReturnType<
   const lookup = createLookup(world);
   const isHttp2 = createHttp2Check(world);
   // The converted units are kept, because notes are looked up by their unit.
+  const regexHosts = hostsWithRegexes(ingresses.flatMap(({ metadata }) => unitsOf(nameOf(metadata))));
   const asRoutes = new Map(
-    ingresses.map(({ metadata }) => [nameOf(metadata), onlyRegexes(unitsOf(nameOf(metadata)))]),
+    ingresses.map(({ metadata }) => [nameOf(metadata), onlyRegexes(unitsOf(nameOf(metadata)), regexHosts)]),
   );
   const units = [...asRoutes.values()].flat();
   const shared = sharedHosts(units);
@@ -189,18 +190,21 @@ function portOf({ spec }: ObjectOf<"Ingress">, { part }: ServedUnit): number | u
   return backend?.service?.port?.number;
 }
 
+const hostsWithRegexes = (units: readonly ServedUnit[]): ReadonlySet<string> =>
+  new Set(units.flatMap(({ route, host }) => (route.match.path.type === "regex" ? [host] : [])));
+
 /**
- * Converts all paths of a host to regular expressions if it has any, including the default backend: in the Gateway API,
- * prefixes would precede them.
+ * Converts the paths of a host to regular expressions if the Ingress has any on it: in the Gateway API, prefixes would
+ * precede them. Default backends are also converted on hosts on which another Ingress has any (`regexHosts`). Its other
+ * prefixes are not, because they precede regular expressions of another namespace (docs/ingress-nginx.md).
  */
-function onlyRegexes(units: readonly ServedUnit[]): readonly ServedUnit[] {
-  const hosts = new Set(
-    units.flatMap(({ route, host }) => (route.match.path.type === "regex" ? [host] : [])),
-  );
+function onlyRegexes(units: readonly ServedUnit[], regexHosts: ReadonlySet<string>): readonly ServedUnit[] {
+  const ownHosts = hostsWithRegexes(units);
   return units.map((unit) => {
-    const { path } = unit.route.match;
-    if (!hosts.has(unit.host) || path.type === "regex") return unit;
-    const match = { ...unit.route.match, path: prefixPattern(path) };
-    return { ...unit, route: { ...unit.route, match }, matches: [match] };
+    const { match, fallback } = unit.route;
+    const hosts = fallback === undefined ? ownHosts : regexHosts;
+    if (!hosts.has(unit.host) || match.path.type === "regex") return unit;
+    const converted = { ...match, path: prefixPattern(match.path) };
+    return { ...unit, route: { ...unit.route, match: converted }, matches: [converted] };
   });
 }
