@@ -1,10 +1,13 @@
-/** Finds regular expressions whose order changes. Those of a host, of all Ingresses, are tried sequentially. */
+/**
+ * Finds regular expressions whose order changes. Those of a host, of all Ingresses, are tried sequentially. Prefixes of
+ * such a host are compared as well, because routes of the Gateway API try them first.
+ */
 import type { MovedUnit } from "./compare.ts";
 import { hasAlternatives } from "./gateway/patterns.ts";
 import type { UnitDifference } from "./known-differences.ts";
 import type { ServedUnit } from "./served-units.ts";
 
-/** A regular expression of a host, with its positions before and afterwards. */
+/** A path of a host, with its positions before and afterwards. */
 type Tried = {
   readonly unit: ServedUnit;
   readonly before: number;
@@ -21,11 +24,9 @@ export function findReordered(
     const known = found.get(ingress) ?? [];
     if (known.length === 0) found.set(ingress, [{ property: "order", loss: "lost", text }]);
   };
-  const tables = Map.groupBy(
-    moved.filter(({ before }) => before.route.match.path.type === "regex"),
-    ({ before, after: key }) => `${portOf(key)}${before.host}`,
-  );
+  const tables = Map.groupBy(moved, ({ before, after: key }) => `${portOf(key)}${before.host}`);
   for (const ofHost of tables.values()) {
+    if (!ofHost.some(({ before }) => before.route.match.path.type === "regex")) continue;
     const tried = ofHost.flatMap(({ before, after: key }): Tried[] => {
       const unit = after.get(key);
       return unit === undefined ? [] : [{ unit: before, before: placeOf(before), after: placeOf(unit) }];
@@ -51,15 +52,17 @@ function swapped(tried: readonly Tried[]): readonly (readonly [Tried, Tried])[] 
   );
 }
 
-/** Whether two regular expressions can match the same path: not if their literal beginnings differ. */
+/** Whether two paths can match the same path: not if their literal beginnings differ. */
 function meet(a: ServedUnit, b: ServedUnit): boolean {
   const [one, other] = [beginningOf(a), beginningOf(b)];
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** The literal beginning of a regular expression, in lower case; empty if it has none. */
+/** The literal beginning of a path, in lower case; empty if it has none. */
 function beginningOf({ route }: ServedUnit): string {
-  const pattern = route.match.path.value.replace(/^\(\?i\)\^?/, "");
+  const { type, value } = route.match.path;
+  if (type !== "regex") return value.toLowerCase();
+  const pattern = value.replace(/^\(\?i\)\^?/, "");
   if (hasAlternatives(pattern)) return "";
   const [, literal = "", next = ""] = /^([\w/-]*)(.?)/s.exec(pattern) ?? [];
   // A repeated character can be absent.

@@ -169,6 +169,19 @@ describe("migrate: several Ingresses of one host", () => {
     expect(unexplained).to.deep.equal([]);
   });
 
+  it("a prefix that precedes the regular expression of another namespace only afterwards is lost", async () => {
+    const owner: IngressCase = { paths: ["Prefix /"] };
+    const guest: IngressCase = {
+      namespace: "other",
+      annotations: { "rewrite-target": "/x/$1" },
+      paths: ["/a/(.*)"],
+    };
+    const { answers, rows } = await compare([owner, guest], "gateway-api");
+    expect(answers).to.include({ "http://a.example/a/b/c": "shop/s0 /a/b/c" });
+    const lost = rows.filter(({ outcome }) => outcome === "lost").map(({ ingress }) => ingress);
+    expect(lost).to.include.members(["shop/i0", "other/i1"]);
+  });
+
   for (const target of Object.keys(targets)) {
     it(`a migration to ${target} changes no answer, or its report names the reason`, async () => {
       await fc.assert(
