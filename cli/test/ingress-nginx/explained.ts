@@ -1,6 +1,7 @@
 /** Explains requests for Ingresses of ingress-nginx with the code of the data plane, without sockets. */
 import { Readable } from "node:stream";
 import type { Diagnostic } from "@svc-gateway/operator/translate/finding.ts";
+import { expect } from "chai";
 import { readFolderFlags, translationFlags } from "../../src/command-flags.ts";
 import { answerRequest, type Answer } from "../../src/explain/answer.ts";
 import { readRequest } from "../../src/explain/request.ts";
@@ -13,6 +14,7 @@ export type IngressCase = {
   readonly service?: string;
   /** The day of January on which it was created; the place in the list when absent. */
   readonly day?: number;
+  readonly labels?: Readonly<Record<string, string>>;
   /** The annotations, without the prefix of ingress-nginx. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Paths of one host, or of several: `Prefix /a`, of the type ImplementationSpecific without a word before it. */
@@ -63,6 +65,7 @@ function ingressOf(one: IngressCase, index: number): object {
       name,
       namespace,
       creationTimestamp: `2024-01-${day}T00:00:00Z`,
+      ...(one.labels && { labels: one.labels }),
       annotations: Object.fromEntries(
         Object.entries(annotations).map(([key, value]) => [
           key.includes("/") ? key : `${prefix}${key}`,
@@ -155,4 +158,17 @@ export async function explainIngresses(
       };
     },
   };
+}
+
+/** Expects for each request to `a.example` the route that serves it, as `name:rule.path`, or the status. */
+export async function expectRoutes(
+  cases: readonly IngressCase[],
+  expected: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  const { ask } = await explainIngresses(cases);
+  const found = Object.keys(expected).map((path) => {
+    const { route, status } = ask(`http://a.example${path}`);
+    return [path, route === undefined || status !== undefined ? status : route.replace(/^[^/]*\//, "")];
+  });
+  expect(Object.fromEntries(found)).to.deep.equal(expected);
 }

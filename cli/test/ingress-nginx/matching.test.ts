@@ -1,20 +1,7 @@
 import { expect } from "chai";
-import { explainIngresses, type IngressCase } from "./explained.ts";
+import { expectRoutes, explainIngresses } from "./explained.ts";
 
 const regex = { "use-regex": "true" };
-
-/** Expects for each request the route that serves it, as `name:rule.path`, or the status. */
-async function expectRoutes(
-  cases: readonly IngressCase[],
-  expected: Readonly<Record<string, string | number>>,
-): Promise<void> {
-  const { ask } = await explainIngresses(cases);
-  const found = Object.keys(expected).map((path) => {
-    const { route, status } = ask(`http://a.example${path}`);
-    return [path, route === undefined || status !== undefined ? status : route.replace(/^[^/]*\//, "")];
-  });
-  expect(Object.fromEntries(found)).to.deep.equal(expected);
-}
 
 describe("paths of ingress-nginx", () => {
   it("a host without regexes has exact paths first, then the longest prefix by path elements", async () => {
@@ -164,74 +151,6 @@ describe("paths of ingress-nginx", () => {
     const paths = ["Prefix /a(/|$)(.*)", "Exact /b.c", "/d(.*)"];
     const { codes } = await explainIngresses([{ annotations: regex, paths }]);
     expect(codes).to.deep.equal(["ExpressionInPrefix shop/i0"]);
-  });
-});
-
-describe("regexes of other namespaces", () => {
-  const owner = { namespace: "owner", name: "own" };
-  const guest = { namespace: "guest", name: "guest", annotations: regex };
-
-  it("an Ingress of another namespace gets regexes for its own paths only, with a finding", async () => {
-    const cases = [
-      { ...owner, paths: ["Prefix /", "Exact /exact", "Prefix /own"] },
-      { ...guest, paths: ["/guest(/|$)(.*)", "/own/x.*"] },
-    ];
-    await expectRoutes(cases, {
-      "/exactly": "own:0.0",
-      "/OWN": "own:0.0",
-      "/own/y": "own:0.2",
-      "/GUEST/x": "guest:0.0",
-      "/own/xyz": "guest:0.1",
-      "/guests": "own:0.0",
-    });
-    const { codes } = await explainIngresses(cases);
-    expect(codes).to.deep.equal(["HostWideNotYours guest/guest"]);
-  });
-
-  it("a regex of another namespace takes no request from paths that have its literal beginning", async () => {
-    const cases = [
-      { ...owner, paths: ["Prefix /", "Exact /api/x", "Prefix /api"] },
-      {
-        ...guest,
-        paths: ["/(.*)(.*)(.*)(.*)(.*)", "/ap.*aaaaaaaaaaaaaaaaa?a?a?", "/api/x|/api/y", "/api(/|$)(.*)"],
-      },
-    ];
-    await expectRoutes(cases, {
-      "/": "own:0.0",
-      "/x": "own:0.0",
-      "/api/x": "own:0.1",
-      "/api/y": "own:0.2",
-      "/apaaaaaaaaaaaaaaaaaaa": "guest:0.1",
-    });
-  });
-
-  it("regexes of another namespace do not precede on a host with regexes what they could take from the owner", async () => {
-    const cases = [
-      { ...owner, annotations: regex, paths: ["/", "/api/[a-z]+", "/app(/|$)(.*)"] },
-      {
-        ...guest,
-        paths: ["/.*(aaaaaaaaaaaaaaaaaaaaaaaaa)?", "/api/.*(aaaaaaaaaaa)?", "/app/admin(/|$)(.*)", "/x(.*)"],
-      },
-    ];
-    await expectRoutes(cases, {
-      "/y": "own:0.0",
-      "/api/x": "own:0.1",
-      "/api/1": "guest:0.1",
-      "/app/admin/x": "guest:0.2",
-      "/app/x": "own:0.2",
-      "/x": "guest:0.3",
-    });
-    const { codes } = await explainIngresses(cases);
-    expect(codes).to.deep.equal([]);
-  });
-
-  it("the regexes of one guest do not depend on those of another", async () => {
-    const cases = [
-      { ...owner, paths: ["Prefix /", "Prefix /abc"] },
-      { ...guest, name: "g1", namespace: "g1", paths: ["/(.*)(.*)(.*)(.*)(.*)(.*)"] },
-      { ...guest, name: "g2", namespace: "g2", paths: ["/x(.*)", "/y.*"] },
-    ];
-    await expectRoutes(cases, { "/x": "g2:0.0", "/y": "g2:0.1", "/z": "own:0.0" });
   });
 
   it("an Ingress of another class keeps its paths on a host with regexes", async () => {

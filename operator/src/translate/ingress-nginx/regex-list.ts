@@ -2,7 +2,6 @@
  * The order of the routes of a host that has regular expressions of ingress-nginx: a single list, in which the
  * longest text comes first. See docs/ingress-nginx.md, "Regular expressions".
  */
-import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectRef } from "../../api/object.ts";
@@ -10,18 +9,19 @@ import { unresolvedBackend } from "../backends/service-port.ts";
 import { expressionInPrefix, hostWideNotYours, unservableExpression } from "../diagnostics/nginx-hosts.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
+import type { PathForm } from "../ingress/path.ts";
+import { asciiBeginning, beginningOf, insertForeign, type Entry } from "./foreign-paths.ts";
 import { compareTexts, type RegexText } from "./regex-path.ts";
 
 /** A route that serves its path on the host, with its Ingress. */
 export type Placed = { readonly claim: RouteClaim; readonly owner: ObjectRef };
 
-/** An entry of the list. `text` is the path as written, by which the list is sorted. */
-type Entry = { readonly route: Route; readonly text: string; readonly literal: string };
-
 type Options = {
   readonly host: string;
   /** The namespace of the oldest Ingress of the host. */
   readonly ownerNamespace: string | undefined;
+  /** The form in which proxies compare paths on the host. */
+  readonly form: PathForm;
   /** The order of routes without such regular expressions. */
   readonly compare: (a: Route, b: Route) => number;
   /** Default backends of the host. They can be rewritten, which makes the paths of the host regular expressions. */
@@ -34,28 +34,33 @@ type Options = {
  */
 export function listRoutes(
   placed: readonly Placed[],
-  { host, ownerNamespace, compare, fallbacks }: Options,
+  { host, ownerNamespace, form, compare, fallbacks }: Options,
 ): { readonly routes: readonly Route[]; readonly diagnostics: readonly Diagnostic[] } | undefined {
   const turning = [...placed, ...fallbacks].filter(({ claim }) => claim.asRegex?.turnsHost === true);
   if (turning.length === 0) return undefined;
-  const isTurned = turning.some(({ owner }) => owner.namespace === ownerNamespace);
+  const isOwn = ({ owner }: Placed): boolean => owner.namespace === ownerNamespace;
+  const isTurned = turning.some(isOwn);
   const foreign = new Set(turning.map(({ owner }) => owner));
   const isRegex = ({ claim, owner }: Placed): boolean =>
     claim.asRegex !== undefined && (isTurned || foreign.has(owner));
-  // The exact paths. Each takes the place of a prefix's form without a trailing slash.
+  // The exact paths. Each takes the place of a prefix's form without a trailing slash, in the same namespace.
+  const slotOf = (namespace: string | undefined, text: string): string => `${namespace} ${text}`;
   const exact = new Set(
-    placed.flatMap(({ claim }) => (claim.route.match.path.type === "exact" ? [claim.written] : [])),
+    placed.flatMap(({ claim, owner }) =>
+      claim.route.match.path.type === "exact" ? [slotOf(owner.namespace, claim.written)] : [],
+    ),
   );
   const entriesOf = (one: Placed): readonly Entry[] =>
-    isRegex(one) ? regexEntries(one.claim, exact) : [literalEntry(one.claim.route)];
-  const isOwn = ({ owner }: Placed): boolean => owner.namespace === ownerNamespace;
+    isRegex(one)
+      ? regexEntries(one.claim, (text) => exact.has(slotOf(one.owner.namespace, text)))
+      : [literalEntry(one.claim.route, form)];
   const base = placed.filter((one) => (isTurned ? isOwn(one) : !isRegex(one)));
   const others = placed.filter((one) => !base.includes(one));
   const list = base.flatMap(entriesOf);
   list.sort((a, b) => (isTurned ? compareTexts(a.text, b.text) : compare(a.route, b.route)));
   const inserted = others.flatMap(entriesOf).sort((a, b) => compareTexts(a.text, b.text));
   return {
-    routes: inTiers(insert(list, inserted, isTurned), compare),
+    routes: inTiers(insertForeign(list, inserted, isTurned), compare),
     diagnostics: [
       ...placed.filter(isRegex).flatMap(({ claim, owner }) => findingsOf(claim, owner)),
       ...(isTurned ? [] : firstOfEach(turning)).map(({ claim, owner }) =>
@@ -69,12 +74,15 @@ const firstOfEach = (all: readonly Placed[]): readonly Placed[] => [
   ...new Map(all.toReversed().map((one) => [one.owner, one])).values(),
 ];
 
-function regexEntries({ route, written, asRegex }: RouteClaim, exact: ReadonlySet<string>): readonly Entry[] {
+function regexEntries(
+  { route, written, asRegex }: RouteClaim,
+  isExact: (text: string) => boolean,
+): readonly Entry[] {
   if (asRegex === undefined) return [];
   const { texts } = asRegex;
   return texts
-    .filter(({ text }, index) => index === 0 || !exact.has(text))
-    .map((one) => ({ route: routeOf(route, one), text: written, literal: one.literal }));
+    .filter(({ text }, index) => index === 0 || !isExact(text))
+    .map((one) => ({ route: routeOf(route, one), text: written, beginning: asciiBeginning(one.literal) }));
 }
 
 function routeOf(route: Route, { pattern, problem }: RegexText): Route {
@@ -84,34 +92,11 @@ function routeOf(route: Route, { pattern, problem }: RegexText): Route {
   return { ...rest, match, backends: [unresolvedBackend("")] };
 }
 
-const literalEntry = (route: Route): Entry => {
-  const { type, value } = route.match.path;
-  const anchored = withoutAnchor(value);
-  const ofRegex = anchored === undefined ? "" : literalBeginning(anchored).text;
-  return { route, text: value, literal: type === "regex" ? ofRegex : value };
-};
-
-/**
- * Inserts the regular expressions of other namespaces into the list. Each comes after every entry that could
- * lose requests to it, so that it receives no more than a longer prefix of its Ingress could.
- */
-function insert(list: readonly Entry[], others: readonly Entry[], byText: boolean): readonly Entry[] {
-  const result = [...list];
-  const foreign = new Set(others);
-  for (const one of others) {
-    const begins = one.literal.toLowerCase();
-    const last = result.findLastIndex(
-      (entry) =>
-        !foreign.has(entry) &&
-        (entry.literal.toLowerCase().startsWith(begins) ||
-          (byText && compareTexts(entry.text, one.text) <= 0)),
-    );
-    let at = last + 1;
-    for (let next = result[at]; next !== undefined && foreign.has(next); next = result[at]) at += 1;
-    result.splice(at, 0, one);
-  }
-  return result;
-}
+const literalEntry = (route: Route, form: PathForm): Entry => ({
+  route,
+  text: route.match.path.value,
+  beginning: beginningOf(route, form),
+});
 
 /**
  * Assigns tiers. A route that would be tried before an earlier one of the list begins another tier

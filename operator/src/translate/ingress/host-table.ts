@@ -87,6 +87,7 @@ export function buildHostTable(
   const listed = listRoutes(winners, {
     host: host.host,
     ownerNamespace,
+    form,
     compare,
     fallbacks: byAge.flatMap(({ fallback, owner: of }) => (fallback ? [{ claim: fallback, owner: of }] : [])),
   });
