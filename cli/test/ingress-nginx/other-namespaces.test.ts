@@ -122,3 +122,83 @@ describe("regexes of other namespaces", () => {
     await expectRoutes(cases, { "/foo": "own:0.0", "/foobar": "own:0.0", "/bar": "guest:0.1" });
   });
 });
+
+describe("challenges of other namespaces on a host with regexes", () => {
+  const labels = { "acme.cert-manager.io/http01-solver": "true" };
+  const folder = "/.well-known/acme-challenge";
+  const token = "Tok_en-0";
+  const owner = { namespace: "owner", name: "own", annotations: { "rewrite-target": "/$1" } };
+  const solver = { namespace: "guest", name: "solver", labels };
+
+  it("a challenge of cert-manager gets exactly its own requests", async () => {
+    for (const path of [`Exact ${folder}/${token}`, `${folder}/${token}`]) {
+      for (const own of [
+        "/(.*)",
+        "/.*(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)?",
+        "/.well-known/(.*)",
+      ]) {
+        await expectRoutes(
+          [
+            { ...owner, paths: [own, "/"] },
+            { ...solver, paths: [path] },
+          ],
+          {
+            [`${folder}/${token}`]: "solver:0.0",
+            [`${folder}/${token}x`]: "own:0.0",
+            [`/.Well-known/acme-challenge/${token}`]: "own:0.0",
+            [`${folder}/other`]: "own:0.0",
+          },
+        );
+      }
+    }
+  });
+
+  it("a challenge takes no request from paths of the owner that serve challenges themselves", async () => {
+    for (const own of [`${folder}/(.*)`, "/\\.well-known/acme-challenge/.*", folder]) {
+      await expectRoutes(
+        [
+          { ...owner, paths: [own] },
+          { ...solver, paths: [`Exact ${folder}/${token}`] },
+        ],
+        { [`${folder}/${token}`]: "own:0.0" },
+      );
+    }
+  });
+
+  it("a regex of a third namespace takes no challenge", async () => {
+    await expectRoutes(
+      [
+        { ...owner, paths: ["/(.*)"] },
+        {
+          ...owner,
+          namespace: "third",
+          name: "third",
+          paths: ["/\\.well-known/acme-challenge/(.*)()()()()()()"],
+        },
+        { ...solver, paths: [`Exact ${folder}/${token}`] },
+      ],
+      { [`${folder}/${token}`]: "solver:0.0", [`${folder}/x`]: "third:0.0" },
+    );
+  });
+
+  it("no other path with the label of challenges, and no challenge without it, precedes the owner", async () => {
+    const paths = [
+      `${folder}/.*`,
+      `${folder}/${token}|/admin`,
+      `${folder}/${token}/(.*)`,
+      `Prefix ${folder}`,
+      `Prefix ${folder}/`,
+      "/.well-known/(.*)",
+      "/(.*)",
+    ];
+    const own = { ...owner, paths: ["/(.*)"] };
+    const requests = [`${folder}/${token}`, `${folder}/x/y`, "/.well-known/x", "/admin", "/x"];
+    const expected = Object.fromEntries(requests.map((request) => [request, "own:0.0"]));
+    for (const path of paths) {
+      const annotations = { "use-regex": "true" };
+      await expectRoutes([own, { ...solver, paths: [path] }], expected);
+      await expectRoutes([own, { ...solver, annotations, paths: [path] }], expected);
+    }
+    await expectRoutes([own, { ...solver, labels: {}, paths: [`Exact ${folder}/${token}`] }], expected);
+  });
+});

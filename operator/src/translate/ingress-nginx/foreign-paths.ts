@@ -6,6 +6,7 @@ import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { compileRegex } from "@svc-gateway/common/values/regex.ts";
 import { literalBeginning, withoutAnchor } from "@svc-gateway/common/values/regex-literal.ts";
 import { comparedPath, type PathForm } from "../ingress/path.ts";
+import { isBelowChallenges } from "./exempt-paths.ts";
 import { compareTexts } from "./regex-path.ts";
 
 /** An entry of the list. */
@@ -73,4 +74,20 @@ function isBroader({ match: { path } }: Route, start: string): boolean {
   const folder = start.slice(0, start.lastIndexOf("/"));
   const samples = [start + sample, start + sample + sample, folder + sample + sample];
   return samples.every((request) => compiled.value.test(request));
+}
+
+/**
+ * Inserts the challenges of other namespaces before all entries, but after paths of the owner that serve challenges
+ * themselves.
+ */
+export function insertChallenges(
+  list: readonly Entry[],
+  challenges: readonly Entry[],
+  own: ReadonlySet<Entry>,
+): readonly Entry[] {
+  if (challenges.length === 0) return list;
+  const last = list.findLastIndex(
+    (entry) => own.has(entry) && [entry.text, entry.beginning.toLowerCase()].some(isBelowChallenges),
+  );
+  return list.toSpliced(last + 1, 0, ...challenges);
 }

@@ -31,6 +31,7 @@ import { readAuthTls } from "../ingress/tls.ts";
 import { readCanary } from "./canary.ts";
 import { isWritten, type NginxClass } from "./class.ts";
 import { slugOfAnnotation } from "../features/index.ts";
+import { isChallenge } from "./exempt-paths.ts";
 import { groups, groupsOfCanary } from "./groups/index.ts";
 import type { GroupContext, GroupOutput, NginxPath } from "./groups/group.ts";
 import type { HostFacts, HostWishes } from "./host-facts.ts";
@@ -98,6 +99,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
       ...(path.pathType !== undefined && { pathType: path.pathType }),
       featuresOn,
       ...(asRegex && { asRegex }),
+      ...(isChallenge(path, ingress) && { isChallenge: true }),
     };
   };
 

@@ -10,7 +10,7 @@ import { expressionInPrefix, hostWideNotYours, unservableExpression } from "../d
 import type { Diagnostic } from "../finding.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
 import type { PathForm } from "../ingress/path.ts";
-import { asciiBeginning, beginningOf, insertForeign, type Entry } from "./foreign-paths.ts";
+import { asciiBeginning, beginningOf, insertChallenges, insertForeign, type Entry } from "./foreign-paths.ts";
 import { compareTexts, type RegexText } from "./regex-path.ts";
 
 /** A route that serves its path on the host, with its Ingress. */
@@ -41,8 +41,9 @@ export function listRoutes(
   const isOwn = ({ owner }: Placed): boolean => owner.namespace === ownerNamespace;
   const isTurned = turning.some(isOwn);
   const foreign = new Set(turning.map(({ owner }) => owner));
-  const isRegex = ({ claim, owner }: Placed): boolean =>
-    claim.asRegex !== undefined && (isTurned || foreign.has(owner));
+  const isForeignChallenge = (one: Placed): boolean => one.claim.isChallenge === true && !isOwn(one);
+  const isRegex = (one: Placed): boolean =>
+    one.claim.asRegex !== undefined && (isTurned || foreign.has(one.owner)) && !isForeignChallenge(one);
   // The exact paths. Each takes the place of a prefix's form without a trailing slash, in the same namespace.
   const slotOf = (namespace: string | undefined, text: string): string => `${namespace} ${text}`;
   const exact = new Set(
@@ -58,9 +59,13 @@ export function listRoutes(
   const others = placed.filter((one) => !base.includes(one));
   const list = base.flatMap(entriesOf);
   list.sort((a, b) => (isTurned ? compareTexts(a.text, b.text) : compare(a.route, b.route)));
-  const inserted = others.flatMap(entriesOf).sort((a, b) => compareTexts(a.text, b.text));
+  const sortedEntries = (some: readonly Placed[]): readonly Entry[] =>
+    some.flatMap(entriesOf).sort((a, b) => compareTexts(a.text, b.text));
+  const paths = sortedEntries(others.filter((one) => !isForeignChallenge(one)));
+  const challenges = sortedEntries(others.filter(isForeignChallenge));
+  const inserted = insertChallenges(insertForeign(list, paths, isTurned), challenges, new Set(list));
   return {
-    routes: inTiers(insertForeign(list, inserted, isTurned), compare),
+    routes: inTiers(inserted, compare),
     diagnostics: [
       ...placed.filter(isRegex).flatMap(({ claim, owner }) => findingsOf(claim, owner)),
       ...(isTurned ? [] : firstOfEach(turning)).map(({ claim, owner }) =>

@@ -42,6 +42,8 @@ export type RouteClaim = {
   readonly featuresOn?: FeaturesOnHost;
   /** The path as a regular expression, for hosts that have regular expressions; absent if the path never changes. */
   readonly asRegex?: RegexPath;
+  /** Whether cert-manager created the path for a challenge of a certificate authority. */
+  readonly isChallenge?: true;
 };
 
 /** The part after the colon in the id of the route that answers paths of a host that no rule matches. */
