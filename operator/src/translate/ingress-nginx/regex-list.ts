@@ -9,6 +9,7 @@ import { unresolvedBackend } from "../backends/service-port.ts";
 import { expressionInPrefix, hostWideNotYours, unservableExpression } from "../diagnostics/nginx-hosts.ts";
 import type { Diagnostic } from "../finding.ts";
 import type { RouteClaim } from "../ingress/claims.ts";
+import { inTiers } from "../tiers.ts";
 import type { PathForm } from "../ingress/path.ts";
 import { asciiBeginning, beginningOf, insertChallenges, insertForeign, type Entry } from "./foreign-paths.ts";
 import { compareTexts, type RegexText } from "./regex-path.ts";
@@ -65,7 +66,7 @@ export function listRoutes(
   const challenges = sortedEntries(others.filter(isForeignChallenge));
   const inserted = insertChallenges(insertForeign(list, paths, isTurned), challenges, new Set(list));
   return {
-    routes: inTiers(inserted, compare),
+    routes: inTiers(inserted, (a, b) => compare(a, b) < 0 && !areAlike(a.match.path, b.match.path)),
     diagnostics: [
       ...placed.filter(isRegex).flatMap(({ claim, owner }) => findingsOf(claim, owner)),
       ...(isTurned ? [] : firstOfEach(turning)).map(({ claim, owner }) =>
@@ -102,26 +103,6 @@ const literalEntry = (route: Route, form: PathForm): Entry => ({
   text: route.match.path.value,
   beginning: beginningOf(route, form),
 });
-
-/**
- * Assigns tiers. A route that would be tried before an earlier one of the list begins another tier
- * (common/src/ir/route.ts).
- */
-function inTiers(list: readonly Entry[], compare: (a: Route, b: Route) => number): readonly Route[] {
-  let tier = 0;
-  let before: Route | undefined;
-  return list.map(({ route }) => {
-    if (
-      before !== undefined &&
-      compare(route, before) < 0 &&
-      !areAlike(route.match.path, before.match.path)
-    ) {
-      tier += 1;
-    }
-    before = route;
-    return tier === 0 ? route : { ...route, tier };
-  });
-}
 
 /** Whether two paths have the same rank, so that their routes are tried in the order of the list. */
 const areAlike = (a: PathMatch, b: PathMatch): boolean =>
