@@ -20,8 +20,8 @@ const maxRememberedLength = 2_048;
 
 /** The changes that a valid token makes to the request once all other required tokens are valid too. */
 type Proof = {
-  /** The lower-case name of the header that held the token; empty when that header is forwarded upstream. */
-  readonly spent: ReadonlySet<string>;
+  /** The header that held the token; undefined when it is forwarded upstream. */
+  readonly spent: TokenSource | undefined;
   readonly stripIdentity: (headers: Fields) => void;
   readonly claims: FieldBlock;
 };
@@ -61,7 +61,7 @@ function checkTokens(
 function passOne(check: Check): NonNullable<Filter["onRequest"]> {
   const settle = (exchange: Exchange, verdict: Verdict): LocalReply | undefined => {
     if ("status" in verdict) return verdict;
-    take(exchange.headers, verdict);
+    take(exchange, verdict);
     add(exchange.headers, verdict);
     return undefined;
   };
@@ -73,7 +73,7 @@ function passOne(check: Check): NonNullable<Filter["onRequest"]> {
   };
 }
 
-/** Runs the checks sequentially. Headers are changed only after the last one, so that each sees the client's. */
+/** Runs the checks sequentially. Headers are changed only after the last one, because all of the checks must succeed. */
 function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
   return async (exchange) => {
     const proofs: Proof[] = [];
@@ -83,16 +83,21 @@ function passAll(checks: readonly Check[]): NonNullable<Filter["onRequest"]> {
       if (exchange.finished) return undefined;
       proofs.push(verdict);
     }
-    for (const proof of proofs) take(exchange.headers, proof);
+    for (const proof of proofs) take(exchange, proof);
     // When two tokens set a claim header of the same name, the later one wins.
     for (const proof of proofs) add(exchange.headers, proof);
     return undefined;
   };
 }
 
-/** Removes the header of the token. Must precede the claim headers, one of which can have the same name. */
-function take(headers: Fields, { spent }: Proof): void {
-  if (spent.size > 0) headers.remove(spent);
+/**
+ * Removes the header of the token. Must precede the claim headers, one of which can have the same name. A header that a
+ * filter of the listener has set in its place is kept.
+ */
+function take({ headers, received, listenerFilters }: Exchange, { spent }: Proof): void {
+  if (spent === undefined) return;
+  const { name, names } = spent;
+  if (listenerFilters.length === 0 || headers.joined(name) === received.joined(name)) headers.remove(names);
 }
 
 function add(headers: Fields, { stripIdentity, claims }: Proof): void {
@@ -112,8 +117,8 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
   // A digester per rule set: other rules, which can judge the same token differently, must not find these entries.
   const digestOf = createSecretDigest();
 
-  const prove = ({ names }: TokenSource, claims: FieldBlock): Proof => ({
-    spent: rules.forward ? none : names,
+  const prove = (source: TokenSource, claims: FieldBlock): Proof => ({
+    spent: rules.forward ? undefined : source,
     stripIdentity,
     claims,
   });
@@ -161,7 +166,8 @@ function compileCheck(rules: TokenRules, store: FilterEnvironment["auth"], now: 
   return (exchange) => {
     const keys = store.keys(rules.keySet);
     if (keys === undefined || keys.keys.length === 0) return unavailable;
-    const found = readToken(exchange.headers);
+    // As the client sent it: another JwtAuth, of the listener, can already have removed or replaced the header.
+    const found = readToken(exchange.received);
     if (typeof found === "string") return tokenReply(found);
     const key = digestOf(found.token);
     const nowMs = now();
@@ -184,8 +190,6 @@ type UnderWay = {
 /** A header that can hold the token: its name in lower case, the same name as a set, and the prefix of the token. */
 type TokenSource = { readonly name: string; readonly names: ReadonlySet<string>; readonly prefix: string };
 type FoundToken = { readonly token: string; readonly source: TokenSource };
-
-const none: ReadonlySet<string> = new Set();
 
 /** A single token, `b64token` in RFC 6750 2.1. */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
