@@ -58,6 +58,7 @@ const everything: ClosedPaths = { paths: [{ type: "beginning", value: "/" }], st
 export const closedPaths = defineFeature({
   slug: "closed-paths",
   schema: closedPathsSchema,
+  closing: everything,
   annotations: {
     paths: defineAnnotation({
       name: "closed-paths",

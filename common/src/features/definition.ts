@@ -92,6 +92,12 @@ type FeatureDefinition<Slug extends string, Schema extends z.ZodType, Annotation
   readonly slug: Slug;
   readonly schema: Schema;
   readonly annotations: Annotations;
+  /**
+   * The value for an invalid object or annotation that should protect the route: every request is rejected. No other
+   * value of the route replaces it. It is recognised by identity, because an equal value can be valid. Absent if nothing
+   * invalid closes routes.
+   */
+  readonly closing?: z.infer<Schema>;
 };
 
 /** A feature that is computed from the values of its own annotations, so that it needs no translator. */

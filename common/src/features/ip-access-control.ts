@@ -18,9 +18,13 @@ export const ipAccessControlSchema = z.object({
 
 export type IpAccessControl = Readonly<z.infer<typeof ipAccessControlSchema>>;
 
+/** The value for an invalid resource, whose lists are not known. */
+export const unknownAddresses: IpAccessControl = { unavailable: true, deny: [] };
+
 export const ipAccessControl = defineTranslatedFeature({
   slug: "ip-access-control",
   schema: ipAccessControlSchema,
+  closing: unknownAddresses,
   annotations: {
     ipAccessControl: defineReference({
       name: "ip-access-control",

@@ -4,7 +4,11 @@
  * "Objects that protect".
  */
 import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import {
+  features as declared,
+  type FeatureSlug,
+  type RouteFeatures,
+} from "@svc-gateway/common/features/registry.ts";
 import type { ObjectOf } from "../api/kinds.ts";
 import { formatRef, refOf, type KubeObject, type ObjectRef } from "../api/object.ts";
 import {
@@ -56,6 +60,14 @@ export const closedService: ExtAuth = [{ required: true }];
 export function closeAll(features: RouteFeatures | undefined): RouteFeatures {
   const { satisfy: _, ...rest } = features ?? {};
   return { ...rest, "ext-auth": closedService };
+}
+
+type Declaration = { readonly closing?: unknown };
+
+/** Whether a value of a feature is the one that closes routes because of an invalid object or annotation. */
+export function isClosing(slug: FeatureSlug, value: unknown): boolean {
+  const { closing }: Declaration = declared[slug];
+  return closing !== undefined && value === closing;
 }
 
 /** The features of a route of this object, closed if the object is closed. */

@@ -1,4 +1,8 @@
-import { ipAccessControl, type IpAccessControl } from "@svc-gateway/common/features/ip-access-control.ts";
+import {
+  ipAccessControl,
+  unknownAddresses,
+  type IpAccessControl,
+} from "@svc-gateway/common/features/ip-access-control.ts";
 import { formatCidr, readCidrs } from "@svc-gateway/common/values/cidr.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
@@ -31,7 +35,7 @@ export function translateIpAccessControl(
     context.reportWithEvent(definition, (place) =>
       protectionUnavailable(place, why, "every request is answered 503"),
     );
-    return { unavailable: true, deny: [] };
+    return unknownAddresses;
   }
   const { value, refused } = readRanges(resource);
   const named = `IpAccessControl ${value.name}`;

@@ -1,7 +1,8 @@
 /** Reads the filters of a rule, or of one of its backends, as features. See docs/gateway-api.md, "Filters". */
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
+import { isClosing } from "../../closures.ts";
 import type { Fault, ConditionReason } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import { quote, quoteKind } from "../../text.ts";
@@ -150,8 +151,9 @@ export const asksClients = ({ type, extensionRef }: Filter): boolean =>
 const additive = ["auth-basic-secret", "auth-jwt", "ext-auth", "mirror-target"] as const;
 
 /**
- * Joins the features of all filters. Lists of additive features keep the order of the filters, and the changes
- * to response headers are merged field by field.
+ * Joins the features of all filters. Of several values of a feature the last one is used, or the one that closes the
+ * rule because an object or annotation is invalid. Lists of additive features keep the order of the filters, and the
+ * changes to response headers are merged field by field.
  */
 function join(all: readonly RouteFeatures[]): RouteFeatures {
   const lists = additive.flatMap((slug) => {
@@ -162,10 +164,16 @@ function join(all: readonly RouteFeatures[]): RouteFeatures {
   return Object.assign(
     {},
     ...all,
+    ...all.map(closingOnly),
     Object.fromEntries(lists),
     Object.keys(ofResponses).length > 0 && { "response-headers": ofResponses },
   );
 }
+
+const closingOnly = (features: RouteFeatures): RouteFeatures =>
+  Object.fromEntries(
+    Object.entries(features).filter(([slug, value]) => isClosing(slug as FeatureSlug, value)),
+  );
 
 const none: ReadFilters = {
   of: () => undefined,
