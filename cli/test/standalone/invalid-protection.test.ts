@@ -39,6 +39,27 @@ const object = (kind: string, spec: unknown, apiVersion = own): object => ({
 });
 
 const auth = (spec: object): object => object("SvcExternalAuth", spec);
+/** The object, with RouteOptions `any` for which the addresses of all clients are enough. */
+const besideAll = (broken: object): object => ({
+  apiVersion: "v1",
+  kind: "List",
+  items: [
+    broken,
+    {
+      ...object("IpAccessControl", { allow: ["0.0.0.0/0", "::/0"] }),
+      metadata: { namespace: here, name: "all" },
+    },
+    {
+      ...object("RouteOptions", {
+        annotations: {
+          "ingress.svc-labs.dev/satisfy": "any",
+          "ingress.svc-labs.dev/ip-access-control": `${here}/all`,
+        },
+      }),
+      metadata: { namespace: here, name: "any" },
+    },
+  ],
+});
 const gw = { name: "gw" };
 const web = { group: "", kind: "Service", name: "web" };
 
@@ -125,6 +146,30 @@ const cases: readonly Case[] = [
   },
   { name: "JwtAuth by annotation", broken: object("JwtAuth", {}), annotations: annotation("auth-jwt") },
   {
+    name: "JwtAuth by ExtensionRef beside addresses that are enough",
+    broken: besideAll(object("JwtAuth", { issuer: 7 })),
+    filters: [...extension("RouteOptions", "any"), ...extension("JwtAuth")],
+  },
+  {
+    name: "JwtAuth by annotation beside addresses that are enough",
+    broken: besideAll(object("JwtAuth", {})),
+    annotations: {
+      ...annotation("auth-jwt"),
+      "ingress.svc-labs.dev/satisfy": "any",
+      "ingress.svc-labs.dev/ip-access-control": `${here}/all`,
+    },
+  },
+  {
+    name: "SvcExternalAuth by ExtensionRef beside addresses that are enough",
+    broken: besideAll(auth({})),
+    filters: [...extension("RouteOptions", "any"), ...extension("SvcExternalAuth")],
+  },
+  {
+    name: "BasicAuth by ExtensionRef beside addresses that are enough",
+    broken: besideAll(object("BasicAuth", {})),
+    filters: [...extension("RouteOptions", "any"), ...extension("BasicAuth")],
+  },
+  {
     name: "JwtAuth with targetRefs",
     broken: object("JwtAuth", { targetRefs: [{ kind: "Gateway", name: "gw" }] }),
   },
@@ -133,6 +178,11 @@ const cases: readonly Case[] = [
     name: "IpAccessControl by ExtensionRef",
     broken: object("IpAccessControl", { allow: "10.0.0.0/8" }),
     filters: extension("IpAccessControl"),
+  },
+  {
+    name: "IpAccessControl by ExtensionRef before RouteOptions with a valid one",
+    broken: besideAll(object("IpAccessControl", { allow: 5 })),
+    filters: [...extension("IpAccessControl"), ...extension("RouteOptions", "any")],
   },
   {
     name: "IpAccessControl by annotation",

@@ -35,9 +35,13 @@ const realmForm: Form = {
 };
 const isRealm = new RegExp(realmForm.pattern);
 
+/** The value for an invalid BasicAuth, whose Secret is not known. */
+export const unknownUsers: AuthBasicSecret = [{}];
+
 export const authBasicSecret = defineTranslatedFeature({
   slug: "auth-basic-secret",
   schema: authBasicSecretSchema,
+  closing: unknownUsers,
   annotations: {
     authBasicSecret: defineProtection({
       name: "auth-basic-secret",

@@ -30,9 +30,13 @@ export const authJwtSchema = z
 
 export type AuthJwt = z.infer<typeof authJwtSchema>;
 
+/** The value for an invalid JwtAuth, whose rules are not known. */
+export const unknownRules: AuthJwt = [{}];
+
 export const authJwt = defineTranslatedFeature({
   slug: "auth-jwt",
   schema: authJwtSchema,
+  closing: unknownRules,
   annotations: {
     authJwt: defineProtection({
       name: "auth-jwt",

@@ -139,9 +139,13 @@ export const extAuthSchema = z
 
 export type ExtAuth = z.infer<typeof extAuthSchema>;
 
+/** An authorization service that cannot be called and that no other check replaces: every request is answered 503. */
+export const closedService: ExtAuth = [{ required: true }];
+
 export const extAuth = defineTranslatedFeature({
   slug: "ext-auth",
   schema: extAuthSchema,
+  closing: closedService,
   annotations: {
     extAuth: defineProtection({
       name: "ext-auth",

@@ -3,7 +3,7 @@
  * carry no connection, until the policies that should protect them can be read. See docs/standalone.md,
  * "Objects that protect".
  */
-import type { ExtAuth } from "@svc-gateway/common/features/ext-auth.ts";
+import { closedService } from "@svc-gateway/common/features/ext-auth.ts";
 import {
   features as declared,
   type FeatureSlug,
@@ -53,9 +53,6 @@ export const withoutStandIns: <T extends KubeObject>(list: readonly T[]) => read
   return <T extends KubeObject>(list: readonly T[]) => filtered(list) as readonly T[];
 })();
 
-/** An authorization service that cannot be called and that no other check replaces: every request is answered 503. */
-export const closedService: ExtAuth = [{ required: true }];
-
 /** Closes the features of a route: every request is answered 503. */
 export function closeAll(features: RouteFeatures | undefined): RouteFeatures {
   const { satisfy: _, ...rest } = features ?? {};
@@ -68,6 +65,16 @@ type Declaration = { readonly closing?: unknown };
 export function isClosing(slug: FeatureSlug, value: unknown): boolean {
   const { closing }: Declaration = declared[slug];
   return closing !== undefined && value === closing;
+}
+
+/**
+ * Lets no other check replace the authentication by an invalid object (docs/features/satisfy.md). An object that does
+ * not exist is a check that cannot be performed, which another one can replace.
+ */
+export function keepClosed(features: RouteFeatures): RouteFeatures {
+  const slugs = ["auth-basic-secret", "auth-jwt"] as const;
+  if (!slugs.some((slug) => isClosing(slug, features[slug]))) return features;
+  return { ...features, "ext-auth": closedService };
 }
 
 /** The features of a route of this object, closed if the object is closed. */

@@ -8,8 +8,8 @@ import { defaultTranslateSettings } from "../../src/translate/settings.ts";
 import { translate } from "../../src/translate/translate.ts";
 import { createWorld } from "../../src/world.ts";
 
-const manifest = (apiVersion: string, kind: string, name: string, spec: object): KubeObject => {
-  const read = validateObject({ apiVersion, kind, metadata: { name }, spec });
+const manifest = (apiVersion: string, kind: string, name: string, spec: object, more = {}): KubeObject => {
+  const read = validateObject({ apiVersion, kind, metadata: { name, ...more }, spec });
   if (!read.ok) throw new Error(JSON.stringify(read.error));
   return read.value.object;
 };
@@ -34,14 +34,26 @@ const objects: readonly KubeObject[] = [
     gatewayClassName: "svc",
     listeners: [{ name: "http", port: 80, protocol: "HTTP" }],
   }),
+  manifest("networking.k8s.io/v1", "IngressClass", "svc", { controller: "svc-labs.dev/gateway-controller" }),
   manifest("v1", "Service", "web", { ports: [{ port: 80 }] }),
   manifest(own, "IpAccessControl", "all", { allow: ["0.0.0.0/0", "::/0"] }),
+  manifest(own, "JwtAuth", "good", {
+    issuer: "https://id.example",
+    jwks: { remote: { uri: "https://id.example/keys" } },
+  }),
+  manifest(own, "SvcExternalAuth", "good", { protocol: "HTTP", backendRef: { name: "web", port: 80 } }),
   invalid("IpAccessControl", "bad"),
+  invalid("JwtAuth", "bad"),
+  invalid("BasicAuth", "bad"),
+  invalid("SvcExternalAuth", "bad"),
   options("all-addresses", { "ip-access-control": "default/all" }),
   options("unknown-addresses", { "ip-access-control": "default/bad" }),
   options("unknown-paths", { "closed-paths": "~ (" }),
   options("one-path", { "closed-paths": "/q" }),
   options("other-path", { "closed-paths": "/r" }),
+  options("any", { satisfy: "any", "ip-access-control": "default/all" }),
+  options("any-without-jwt", { satisfy: "any", "auth-jwt": "default/none" }),
+  options("any-with-bad-jwt", { satisfy: "any", "auth-jwt": "default/bad" }),
 ];
 
 type Named = readonly [kind: string, name: string];
@@ -68,6 +80,17 @@ const featuresOfRule = (...filters: readonly Named[]): RouteFeatures =>
         },
       ],
     }),
+  );
+
+const featuresOfIngress = (annotations: Readonly<Record<string, string>>): RouteFeatures =>
+  featuresWith(
+    manifest(
+      "networking.k8s.io/v1",
+      "Ingress",
+      "web",
+      { ingressClassName: "svc", defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+      { annotations: prefixed(annotations) },
+    ),
   );
 
 const ofOptions = (name: string): Named => ["RouteOptions", name];
@@ -103,5 +126,46 @@ describe("translate: settings that close a route because they are invalid", () =
   it("closed-paths: the later of two valid values of RouteOptions is used", () => {
     const { "closed-paths": closed } = featuresOfRule(ofOptions("one-path"), ofOptions("other-path"));
     expect(closed?.paths).to.deep.equal([{ type: "beginning", value: "/r" }]);
+  });
+
+  const required = { required: true };
+
+  for (const [kind, other] of [
+    ["JwtAuth", ["SvcExternalAuth", "good"]],
+    ["BasicAuth", ["JwtAuth", "good"]],
+    ["SvcExternalAuth", ["JwtAuth", "good"]],
+  ] as const) {
+    it(`satisfy: any: an invalid ${kind} of a rule is required although another check is enough`, () => {
+      for (const filters of [
+        [ofOptions("any"), [kind, "bad"], other],
+        [other, [kind, "bad"], ofOptions("any")],
+      ] as const) {
+        const features = featuresOfRule(...filters);
+        expect(features.satisfy).to.equal("any");
+        expect(features["ext-auth"]).to.deep.include(required);
+      }
+    });
+  }
+
+  it("satisfy: any: an invalid JwtAuth of RouteOptions is required although another check is enough", () => {
+    expect(featuresOfRule(ofOptions("any-with-bad-jwt"))["ext-auth"]).to.deep.equal([required]);
+  });
+
+  for (const annotation of ["auth-jwt", "ext-auth"] as const) {
+    it(`satisfy: any: an invalid object of ${annotation} is required on an Ingress, and a missing one is not`, () => {
+      const any = { satisfy: "any", "ip-access-control": "default/all" };
+      expect(featuresOfIngress({ ...any, [annotation]: "default/bad" })["ext-auth"]).to.deep.equal([
+        required,
+      ]);
+      const missing = featuresOfIngress({ ...any, [annotation]: "default/none" });
+      expect(missing[annotation]).to.deep.equal([{}]);
+      expect(missing["ext-auth"] ?? []).not.to.deep.include(required);
+    });
+  }
+
+  it("satisfy: any: a missing JwtAuth of RouteOptions is a check that cannot be performed", () => {
+    const features = featuresOfRule(ofOptions("any-without-jwt"));
+    expect(features["auth-jwt"]).to.deep.equal([{}]);
+    expect(features).not.to.have.property("ext-auth");
   });
 });

@@ -1,4 +1,8 @@
-import { authBasicSecret, type AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import {
+  authBasicSecret,
+  unknownUsers,
+  type AuthBasicSecret,
+} from "@svc-gateway/common/features/auth-basic-secret.ts";
 import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -25,6 +29,7 @@ export function translateAuthBasicSecret(
   const orElse = ` or does not have the label ${htpasswdLabel}: "true"`;
   const secret = resolveProtection("Secret", definition, read, context, orElse);
   if (secret === undefined) return undefined;
+  if (secret === "invalid") return unknownUsers;
   if (secret === "unavailable") return [{}];
   const name = formatNamespacedName(secret.metadata);
   const users = readHtpasswdSecret(secret);

@@ -1,4 +1,4 @@
-import { authJwt, type AuthJwt } from "@svc-gateway/common/features/auth-jwt.ts";
+import { authJwt, unknownRules, type AuthJwt } from "@svc-gateway/common/features/auth-jwt.ts";
 import { jwksKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -14,6 +14,7 @@ export function translateAuthJwt(read: AnnotationReader, context: FeatureContext
   const definition = authJwt.annotations.authJwt;
   const resource = resolveProtection("JwtAuth", definition, read, context);
   if (resource === undefined) return undefined;
+  if (resource === "invalid") return unknownRules;
   if (resource === "unavailable") return [{}];
   const name = formatNamespacedName(resource.metadata);
   const known = readJwtAuth(resource);

@@ -82,7 +82,7 @@ function readVerdict(
 
 function readAuthorities(read: AnnotationReader, context: FeatureContext): string | undefined {
   const secret = resolveProtection("Secret", authTlsSecret, read, context, orHasNoAuthorityLabel);
-  if (secret === undefined || secret === "unavailable") return undefined;
+  if (secret === undefined || typeof secret === "string") return undefined;
   const authorities = readClientAuthorities(secret);
   if (authorities.ok) return authorities.value;
   const why = `Secret ${formatNamespacedName(secret.metadata)}: ${describeProblem(authorities.error)}`;

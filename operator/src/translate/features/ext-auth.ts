@@ -1,4 +1,9 @@
-import { extAuth, type ExtAuth, type ExternalCheck } from "@svc-gateway/common/features/ext-auth.ts";
+import {
+  closedService,
+  extAuth,
+  type ExtAuth,
+  type ExternalCheck,
+} from "@svc-gateway/common/features/ext-auth.ts";
 import { mayBeClientHeader } from "@svc-gateway/common/features/header-modifier.ts";
 import { parseDuration } from "@svc-gateway/common/values/duration.ts";
 import { formatNamespacedName } from "@svc-gateway/common/values/namespaced-name.ts";
@@ -29,6 +34,7 @@ export function translateExtAuth(read: AnnotationReader, context: FeatureContext
   const definition = extAuth.annotations.extAuth;
   const resource = resolveProtection("SvcExternalAuth", definition, read, context);
   if (resource === undefined) return undefined;
+  if (resource === "invalid") return closedService;
   if (resource === "unavailable") return [{}];
   const named = `SvcExternalAuth ${formatNamespacedName(resource.metadata)}`;
   const { asked, endpointRef, ignored } = readExternalAuth(resource, context);

@@ -1,5 +1,6 @@
 import { annotationKey } from "@svc-gateway/common/features/definition.ts";
 import { features, type FeatureSlug, type RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { keepClosed } from "../closures.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { translateAuthBasicSecret } from "./auth-basic-secret.ts";
 import { translateAuthJwt } from "./auth-jwt.ts";
@@ -76,5 +77,5 @@ export function translateFeatures(
     if (value !== undefined) found[feature.slug] = value;
   }
   // Each value is the result of its feature's declaration or translator.
-  return Object.keys(found).length === 0 ? undefined : (found as RouteFeatures);
+  return Object.keys(found).length === 0 ? undefined : keepClosed(found as RouteFeatures);
 }

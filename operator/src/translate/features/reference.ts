@@ -52,8 +52,8 @@ const usableOf = <K extends KindName>(kind: K, found: ObjectOf<K> | undefined): 
 
 /**
  * Resolves the resource that protects a route. A reference that does not parse, or whose object cannot be used,
- * is not absent but `unavailable`: a route with a protection must never be open. `orElse` completes the finding
- * about a missing resource.
+ * is not absent but `unavailable`, or `invalid` if the object exists: a route with a protection must never be
+ * open. `orElse` completes the finding about a missing resource.
  */
 export function resolveProtection<K extends KindName>(
   kind: K,
@@ -61,7 +61,7 @@ export function resolveProtection<K extends KindName>(
   read: AnnotationReader,
   context: FeatureContext,
   orElse = "",
-): ObjectOf<K> | "unavailable" | undefined {
+): ObjectOf<K> | "unavailable" | "invalid" | undefined {
   const reference = read(definition);
   if (reference === undefined) return undefined;
   if (reference === "invalid" || !mayRefer(kind, reference, definition, context)) return "unavailable";
@@ -69,7 +69,7 @@ export function resolveProtection<K extends KindName>(
   if (found !== undefined && !isStandIn(found)) return found;
   const why = `${describeUnusable(`${kind} ${formatNamespacedName(reference)}`, found)}${found === undefined ? orElse : ""}`;
   context.reportWithEvent(definition, (place) => protectionUnavailable(place, why, definition.fallback));
-  return "unavailable";
+  return found === undefined ? "unavailable" : "invalid";
 }
 
 /** Checked before any lookup, so that a tenant cannot find out what exists in a namespace without a grant. */

@@ -1,5 +1,5 @@
 /** Filters of type ExtensionRef: resources of our own API group as features. See docs/gateway-api.md, "Extensions". */
-import { authBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { authBasicSecret, unknownUsers } from "@svc-gateway/common/features/auth-basic-secret.ts";
 import { authJwt } from "@svc-gateway/common/features/auth-jwt.ts";
 import { compression } from "@svc-gateway/common/features/compression.ts";
 import type { AnnotationDefinition } from "@svc-gateway/common/features/definition.ts";
@@ -190,7 +190,7 @@ function readBasicAuth({ namespace, name }: Name, context: FilterContext): Route
     const why = describeUnusable(`BasicAuth ${namespace}/${name}`, resource);
     const { fallback } = authBasicSecret.annotations.authBasicSecret;
     context.findings.diagnostics.push(protectionUnavailable(context.place, why, fallback));
-    return { "auth-basic-secret": [{}] };
+    return { "auth-basic-secret": unknownUsers };
   }
   const { name: secret, namespace: secretNamespace = namespace } = resource.spec.secretRef;
   const read = readOnly(authBasicSecret.annotations.authBasicSecret, {

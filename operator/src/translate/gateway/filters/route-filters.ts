@@ -2,7 +2,7 @@
 import type { FeatureSlug, RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { HTTPRouteRuleFilter as Filter } from "../../../api/generated/httproute.ts";
-import { isClosing } from "../../closures.ts";
+import { isClosing, keepClosed } from "../../closures.ts";
 import type { Fault, ConditionReason } from "../../condition.ts";
 import { routeFieldIgnored } from "../../diagnostics/gateway.ts";
 import { quote, quoteKind } from "../../text.ts";
@@ -87,7 +87,7 @@ export function readFilters(filters: readonly Filter[] | undefined, outer: Filte
       case "ExtensionRef": {
         const read = readExtension(filter.extensionRef, context);
         if ("features" in read) {
-          fixed.push(read.features);
+          fixed.push(keepClosed(read.features));
           if (read.ofPath !== undefined) ofPath.push(read.ofPath);
         } else {
           isBroken = true;

@@ -1,10 +1,11 @@
 /** The SvcExternalAuths that are attached to Gateways. See docs/features/ext-auth.md, "For a whole Gateway". */
+import { closedService } from "@svc-gateway/common/features/ext-auth.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import { nameOf, refOf } from "../../../api/object.ts";
 import type { World } from "../../../world.ts";
 import { ageOf, compareAges, describePrecedence } from "../../age.ts";
 import { attempt } from "../../attempt.ts";
-import { closedService, withoutStandIns } from "../../closures.ts";
+import { withoutStandIns } from "../../closures.ts";
 import { resourcePartlyIgnored } from "../../diagnostics/references.ts";
 import { readExternalAuth } from "../../features/ext-auth.ts";
 import type { Diagnostic } from "../../finding.ts";
