@@ -62,8 +62,9 @@ export abstract class StreamKeeper<Stream extends Http2Stream> {
     stream.takenBytes += bytes;
     if (stream.remoteEnded || stream.isClosed || stream.takenBytes * 2 < this.options.streamWindowBytes)
       return;
-    // The rest of the content fits into the current window.
-    if (stream.awaitedBytes <= stream.receiveWindow) return;
+    // The rest of the content fits into the current window, which stays open after it: some peers send the empty DATA
+    // frame that ends a stream only then, although RFC 9113 6.9.1 lets them send it in any case.
+    if (stream.awaitedBytes < stream.receiveWindow) return;
     stream.receiveWindow += stream.takenBytes;
     this.sender.output.frameOf(frameType.windowUpdate, stream.id, stream.takenBytes);
     stream.takenBytes = 0;
