@@ -2,6 +2,7 @@ import { describeHttp2Codecs } from "../../http2-codecs.ts";
 import type { ClientHttp2Session } from "node:http2";
 import { expect } from "chai";
 import { connectionWindowBytes } from "../../../src/http2/settings.ts";
+import { eventually } from "../h1/harness.ts";
 import { frame, frameTypes, rawClient, requestFrame, uint32 } from "./frames.ts";
 import {
   answerOf,
@@ -147,6 +148,27 @@ describeHttp2Codecs("HTTP/2 front: bodies", (codec) => {
       peer.close();
     });
   }
+
+  it("the exchange of a client that leaves ends before the body, so that no fault of the body is logged", async () => {
+    const peer = rawClient(server.port);
+    peer.send(requestFrame(1, { end: false, method: "POST" }), frame(frameTypes.data, 0, 1, text("part")));
+    const { client } = await server.next();
+    const order: string[] = [];
+    client.onClose = () => order.push("exchange");
+    const received = Promise.withResolvers<void>();
+    client.body?.start({
+      onData: () => {
+        received.resolve();
+        return true;
+      },
+      onEnd: () => order.push("end"),
+      onAbort: () => order.push("body"),
+    });
+    await received.promise;
+    peer.close();
+    await eventually(() => order.length === 2);
+    expect(order).to.deep.equal(["exchange", "body"]);
+  });
 
   it("a request body that is started after the client has reset the stream is aborted", async () => {
     const peer = rawClient(server.port);

@@ -221,10 +221,16 @@ export class NativeClientStream extends ResponseStream implements ClientStream, 
     this.head = undefined;
     this.dropContent();
     this.waiting?.hold(0, 0);
-    this.dropUnread(cause === "fault" ? "malformed" : "client-closed");
+    // A request with a fault is answered for it. Otherwise its client has left, so its body no longer matters.
+    if (cause === "fault") this.dropUnread("malformed");
     if (this.tunnel !== undefined) this.endTunnel();
+    if (isOpen) this.notifyClosed();
+    if (cause !== "fault") this.dropUnread();
+  }
+
+  private notifyClosed(): void {
     // A tunnel ends with its sockets, unless the proxy ends it.
-    if (!isOpen || (this.tunnel !== undefined && this.closeReason === "client-closed")) return;
+    if (this.tunnel !== undefined && this.closeReason === "client-closed") return;
     const { onClose } = this;
     this.onClose = null;
     onClose?.(this.closeReason);

@@ -315,7 +315,13 @@ export class Http2ClientStream implements ClientStream, WaitingClient, Stoppable
     if (this.isClosed) return;
     this.isClosed = true;
     this.waiting?.hold(0, 0);
-    this.body?.abort(reason);
+    // A request with a fault is answered for it. Otherwise its client has left, so its body no longer matters.
+    if (reason === "malformed") this.body?.abort(reason);
+    this.notifyClosed();
+    if (reason !== "malformed") this.body?.abort(reason);
+  }
+
+  private notifyClosed(): void {
     if (this.ended) return;
     this.ended = true;
     const { onClose } = this;
