@@ -51,7 +51,8 @@ export class Selector {
         : pickAdmitted(algorithm, request, tried, guard);
     if (found === undefined) return undefined;
     const { endpoint, admission } = found;
-    const isNew = bound === undefined || (tried !== undefined && cookie?.changesOnFailure === true);
+    const moves = tried !== undefined && cookie?.changesOnFailure === true && endpoint !== bound;
+    const isNew = bound === undefined || moves;
     const setCookie = isNew && cookie !== undefined ? sessions.bind(cookie, endpoint, request) : undefined;
     return this.select(endpoint, admission, setCookie);
   }
