@@ -20,6 +20,8 @@ export const backendSchema = z.object({
   /** `http1`: cleartext HTTP/1.1. `http2`: HTTP/2 with prior knowledge (RFC 9113 3.3). */
   protocol: z.enum(["http1", "http2"]),
   status: z.int().min(400).max(599).optional(),
+  /** Set if the status is not for the backend, but for a filter that does not exist or is not supported. */
+  fault: z.literal("filter").optional(),
   /** Whether each request over HTTP/1.1 gets its own connection, which the backend is asked to close afterwards. */
   closes: z.literal(true).optional(),
   /** The endpoint set of requests received over TLS, where it differs from `endpoints`. */

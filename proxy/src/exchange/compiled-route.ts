@@ -60,5 +60,12 @@ export type CompiledUpstream = {
   readonly whenSecure?: CompiledUpstream | undefined;
 };
 
+/** A share of requests that is answered with a status, because its backend or, with `fault`, a filter is invalid. */
+export type UnservedShare = {
+  readonly kind: "status";
+  readonly status: number;
+  readonly fault?: "filter" | undefined;
+};
+
 /** A backend of a route: an upstream, or the status that answers its share of the requests. */
-export type CompiledBackend = CompiledUpstream | { readonly kind: "status"; readonly status: number };
+export type CompiledBackend = CompiledUpstream | UnservedShare;

@@ -1,6 +1,6 @@
 import type { RefusalError } from "@svc-gateway/common/telemetry/refusals/refusal-reasons.ts";
 import type { ClientConnection } from "../exchange/client-connection.ts";
-import type { CompiledRoute, CompiledUpstream } from "../exchange/compiled-route.ts";
+import type { CompiledRoute, CompiledUpstream, UnservedShare } from "../exchange/compiled-route.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { ErrorPagePlan, Filter } from "../exchange/filter.ts";
 import type { RouteQuery } from "../exchange/route-query.ts";
@@ -165,7 +165,7 @@ class Request extends Exchange implements AttemptOwner {
     }
     this.affinity = route.affinity;
     const picked = route.pickBackend(this);
-    if (picked.kind === "status") return this.answerShare(picked.status);
+    if (picked.kind === "status") return this.answerShare(picked);
     const backend = (this.secure ? picked.whenSecure : undefined) ?? picked;
     this.closesUpstream = backend.closes === true;
     if (backend.unbound === true) this.affinity = undefined;
@@ -187,7 +187,8 @@ class Request extends Exchange implements AttemptOwner {
   }
 
   /** Answers a request for which a backend that does not exist was picked. */
-  private answerShare(status: number): void {
+  private answerShare({ status, fault }: UnservedShare): void {
+    if (fault === "filter") return this.reply({ status, error: "filter not resolved" });
     const standIn = this.errorPages?.standIn;
     if (standIn !== undefined && status === 503) return this.forwardInstead(standIn);
     if (status === noRoute.status) return this.reply(noRoute);

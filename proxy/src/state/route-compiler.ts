@@ -87,8 +87,11 @@ class PartCompiler {
 
   /** Compiles a backend. Without an endpoint set, its share of requests is answered with its status, or with 500. */
   private backend(backend: Backend): CompiledBackend {
-    const { endpoints, secureEndpoints, status, protocol, features, closes, unbound, balancing } = backend;
-    if (status !== undefined || endpoints === undefined) return { kind: "status", status: status ?? 500 };
+    const { endpoints, secureEndpoints, status, fault, protocol, features, closes, unbound, balancing } =
+      backend;
+    if (status !== undefined || endpoints === undefined) {
+      return { kind: "status", status: status ?? 500, fault };
+    }
     const create = (): ServedUpstream => {
       const filters = this.filters(features);
       const options = { closes, unbound, balancing: balancing && compileBalancing(balancing) };

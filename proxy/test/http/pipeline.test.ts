@@ -75,6 +75,13 @@ describe("pipeline: answers without an upstream", () => {
     expect(fieldOf(client.head?.headers ?? [], "grpc-status")).to.equal("14");
   });
 
+  it("a gRPC client of a rule with a filter that does not exist gets the status UNKNOWN, for which calls are not repeated", () => {
+    const bench = createBench({ backend: { kind: "status", status: 500, fault: "filter" } });
+    const client = bench.request({ headers: Fields.of(["host", "a", "content-type", "application/grpc"]) });
+    expect(fieldOf(client.head?.headers ?? [], "grpc-status")).to.equal("2");
+    expect(bench.records[0]?.error).to.equal("filter not resolved");
+  });
+
   it("a request without endpoints is answered 503, and one to a broken backend with its status", () => {
     expect(createBench({ endpoints: 0 }).request().head?.status).to.equal(503);
     expect(createBench({ backend: { kind: "status", status: 500 } }).request().head?.status).to.equal(500);

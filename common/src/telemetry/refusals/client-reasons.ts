@@ -73,6 +73,11 @@ export const routingReasons = {
     "backend unavailable",
     "The reference of the backend is invalid (500), or the Service does not exist (503).",
   ),
+  "filter-unresolved": reason(
+    500,
+    "filter not resolved",
+    "A filter of the rule or of the backend does not exist, or is not supported.",
+  ),
 } as const;
 
 /** Failures of the proxy itself. */

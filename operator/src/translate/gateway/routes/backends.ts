@@ -43,7 +43,7 @@ export function readBackends(refs: readonly Written[] | undefined, context: Filt
   const of = (path: PathMatch): readonly Backend[] =>
     read.map(({ backend, filters }) => {
       const { weight, service } = backend;
-      if (filters.isBroken) return { weight, service, protocol: "http1", status: 500 };
+      if (filters.isBroken) return { weight, service, protocol: "http1", status: 500, fault: "filter" };
       const features = filters.of(path);
       return features === undefined ? backend : { ...backend, features };
     });

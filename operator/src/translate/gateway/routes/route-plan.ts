@@ -101,7 +101,12 @@ export const invalidMatch = (field: string, why: Problem): Fault => ({
 });
 
 /** The answer of a rule with a filter that is missing or not supported (Gateway API, HTTPRouteRule.filters). */
-const broken: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
+const broken: readonly Backend[] = [
+  { weight: 1, service: "", protocol: "http1", status: 500, fault: "filter" },
+];
+
+/** The answer of a route that is too large. */
+const invalid: readonly Backend[] = [{ weight: 1, service: "", protocol: "http1", status: 500 }];
 
 /** The rule with 500 as its answer to every request. */
 const breakRule = (
@@ -200,7 +205,7 @@ export function fitRoute(plan: RoutePlan, copies: number): RoutePlan {
       copies,
     );
   if (!isTooLarge(plan.routes)) return plan;
-  const refused = answering(plan.routes, broken);
+  const refused = answering(plan.routes, invalid);
   const message = describeTooLarge(maxRoutesBytes);
   const consequence = "all their requests are answered 500";
   return { ...unserved(plan, isTooLarge(refused) ? [] : refused, message, consequence), isTooLarge: true };
