@@ -225,13 +225,17 @@ export function openNginxAnnotations(
     }
   };
 
-  const ownOver = (names: ReadonlySet<string>, annotation: NginxAnnotation): string | undefined =>
+  const ownOver = (
+    names: Pick<ReadonlySet<string>, "has">,
+    annotation: NginxAnnotation,
+  ): string | undefined =>
     annotation.own?.find(
       (name) => names.has(name) && (annotation.protective !== true || own.hasFeature(name)),
     );
 
   const values = new Map<string, Value>();
   const replaced = new Set<string>();
+  const appliesFromClass = (name: string): boolean => own.ofClass.has(name) && !replaced.has(name);
   /** The value that the Ingress itself sets; undefined if it sets none that can be used. */
   const readWritten = (one: Written): Value | undefined => {
     const { annotation, key, raw } = one;
@@ -255,14 +259,16 @@ export function openNginxAnnotations(
       refuseBad(one, describeProblem(value.error));
       return undefined;
     }
-    for (const name of annotation.own ?? []) replaced.add(name);
+    if (annotation.keepsClassDefaults !== true) {
+      for (const name of annotation.own ?? []) replaced.add(name);
+    }
     judgeValue(annotation, key, value.value);
     return { source: "annotation", value: value.value };
   };
 
   const readDefault = (annotation: NginxAnnotation): Value => {
     const { name, builtIn } = annotation;
-    if (ownOver(own.ofIngress, annotation) ?? ownOver(own.ofClass, annotation)) {
+    if (ownOver(own.ofIngress, annotation) ?? ownOver({ has: appliesFromClass }, annotation)) {
       return { source: "own", value: undefined };
     }
     const ofClass = nginx.defaults.get(name);

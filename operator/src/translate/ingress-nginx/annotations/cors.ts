@@ -5,7 +5,15 @@ import { quote } from "../../text.ts";
 import { booleanForm, integerForm, normalizeText, type Form } from "../values.ts";
 import { declare } from "./declare.ts";
 
-const corsRule = { bad: "I", scope: "location", served: "served", here: "As there." } as const;
+const corsRule = {
+  bad: "I",
+  scope: "location",
+  own: ["cors-allow-origins"],
+  served: "served",
+  here: "As there.",
+} as const;
+/** The rule of a detail. Only `enable-cors` replaces the origins that are a default of the class. */
+const detailRule = { ...corsRule, keepsClassDefaults: true } as const;
 
 export const enableCors = declare({
   ...corsRule,
@@ -39,7 +47,7 @@ const originsForm: Form<Origins> = {
 };
 
 export const corsAllowOrigin = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-allow-origin",
   form: originsForm,
   risk: "Medium",
@@ -66,7 +74,7 @@ const fieldName = /^[A-Za-z0-9_-]+$/;
 const fieldNameOrAll = /^(?:\*|[A-Za-z0-9_-]+)$/;
 
 export const corsAllowMethods = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-allow-methods",
   form: sentForm("list of methods", /^[A-Za-z]+$/, "methods with commas"),
   risk: "Medium",
@@ -75,7 +83,7 @@ export const corsAllowMethods = declare({
   meaning: "The methods that are permitted.",
 });
 export const corsAllowHeaders = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-allow-headers",
   form: sentForm("list of header names", fieldName, "header names with commas"),
   risk: "Medium",
@@ -86,7 +94,7 @@ export const corsAllowHeaders = declare({
   meaning: "The request headers that are permitted.",
 });
 export const corsAllowCredentials = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-allow-credentials",
   form: booleanForm,
   risk: "Low",
@@ -95,7 +103,7 @@ export const corsAllowCredentials = declare({
   meaning: "Whether credentials are permitted.",
 });
 export const corsExposeHeaders = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-expose-headers",
   form: sentForm("list of header names", fieldNameOrAll, "header names with commas, or *"),
   risk: "Medium",
@@ -103,7 +111,7 @@ export const corsExposeHeaders = declare({
   meaning: "The response headers that pages may read.",
 });
 export const corsMaxAge = declare({
-  ...corsRule,
+  ...detailRule,
   name: "cors-max-age",
   form: integerForm(),
   risk: "Low",

@@ -38,6 +38,8 @@ export type NginxAnnotation<T = unknown> = {
   readonly configKey?: string;
   /** Annotations of this gateway for the same setting, which take precedence, by their names without prefix. */
   readonly own?: readonly string[];
+  /** Whether defaults of the class for `own` apply even beside the annotation, which has no effect alone. */
+  readonly keepsClassDefaults?: true;
   /** The name that it is another spelling of. That name wins unless its value is empty. */
   readonly aliasOf?: string;
   readonly served: Served;

@@ -1,0 +1,117 @@
+/** Annotations of ingress-nginx beside those of this gateway. See docs/ingress-nginx.md, "How annotations are read". */
+import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { expect } from "chai";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { translate } from "../../../src/translate/translate.ts";
+import { createWorld } from "../../../src/world.ts";
+import { ingressOf, settings } from "./hostile-values.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Keys with their prefixes: `nginx/` for ingress-nginx, `own/` for this gateway. */
+const withPrefixes = (annotations: Annotations): Annotations =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [
+      key.replace("nginx/", "nginx.ingress.kubernetes.io/").replace("own/", "ingress.svc-labs.dev/"),
+      value,
+    ]),
+  );
+
+/** A class with defaults. */
+const classOf = (defaults: Annotations): readonly KubeObject[] => [
+  {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name: "nginx" },
+    spec: {
+      controller: "k8s.io/ingress-nginx",
+      parameters: {
+        apiGroup: "ingress.svc-labs.dev",
+        kind: "SvcIngressClassParameters",
+        name: "nginx",
+        namespace: "infra",
+        scope: "Namespace",
+      },
+    },
+  } as KubeObject,
+  {
+    apiVersion: "ingress.svc-labs.dev/v1alpha1",
+    kind: "SvcIngressClassParameters",
+    metadata: { name: "nginx", namespace: "infra" },
+    spec: { defaultAnnotations: withPrefixes(defaults) },
+  } as KubeObject,
+];
+
+type Read = {
+  readonly features: RouteFeatures;
+  /** The reasons of findings about annotations, by their names without prefix. */
+  readonly findings: readonly string[];
+};
+
+/** Translates an Ingress with the annotations, of a class with the defaults. */
+function read(annotations: Annotations, defaults: Annotations = {}): Read {
+  const world = createWorld([
+    ...classOf(defaults),
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "users", namespace: "shop" },
+      type: "Opaque",
+      data: { auth: Buffer.from("anna:{PLAIN}secret\n").toString("base64") },
+    } as KubeObject,
+    ingressOf({
+      name: "web",
+      namespace: "shop",
+      createdOn: "2024-01-01",
+      annotations: withPrefixes(annotations),
+      rules: { "web.example": "/" },
+    }),
+  ]);
+  const { routing, diagnostics } = translate(world, settings);
+  const routes = routing.hosts.flatMap(({ value }) => value.routes);
+  return {
+    features: routes[0]?.features ?? {},
+    findings: diagnostics
+      .filter(({ field }) => field?.includes("annotations") === true)
+      .map(({ field, reason }) => `${reason} ${/\/([a-z-]+)/.exec(field ?? "")?.[1] ?? ""}`),
+  };
+}
+
+describe("annotations of ingress-nginx beside those of this gateway", () => {
+  it("the origins of this gateway replace all CORS settings of ingress-nginx, with a finding about each", () => {
+    const { features, findings } = read({
+      "nginx/enable-cors": "true",
+      "nginx/cors-allow-methods": "GET, PUT",
+      "nginx/cors-max-age": "600",
+      "own/cors-allow-origins": "https://own.example",
+      "own/cors-allow-methods": "PATCH",
+    });
+    expect(features.cors).to.deep.equal({
+      allowOrigins: ["https://own.example"],
+      allowCredentials: false,
+      allowMethods: ["PATCH"],
+      allowHeaders: [],
+      exposeHeaders: [],
+      maxAgeSeconds: 5,
+    });
+    expect(findings).to.include.members([
+      "AnnotationOverridden enable-cors",
+      "AnnotationOverridden cors-allow-methods",
+      "AnnotationOverridden cors-max-age",
+    ]);
+  });
+
+  it("enable-cors of an Ingress replaces the origins of this gateway that are a default of the class", () => {
+    const defaults = { "own/cors-allow-origins": "https://class.example" };
+    expect(read({ "nginx/enable-cors": "true" }, defaults).features.cors?.allowOrigins).to.deep.equal(["*"]);
+    expect(read({ "nginx/enable-cors": "false" }, defaults).features.cors).to.equal(undefined);
+  });
+
+  it("a CORS setting of ingress-nginx without enable-cors leaves the origins of the class in effect", () => {
+    const defaults = { "own/cors-allow-origins": "https://class.example" };
+    const { features, findings } = read({ "nginx/cors-max-age": "600" }, defaults);
+    expect(features.cors?.allowOrigins).to.deep.equal(["https://class.example"]);
+    expect(features.cors?.maxAgeSeconds).to.equal(5);
+    expect(findings).to.include("NoEffect cors-max-age");
+  });
+});
