@@ -109,7 +109,7 @@ export function readNginxAuthTls(
   const { read } = openNginxAnnotations(ingress, nginx, {
     ofIngress: new Set(names),
     ofClass: new Set(),
-    hasFeature: () => false,
+    protects: () => false,
   });
   return readClientCertificates(read, { ...view, namespace }, silent);
 }

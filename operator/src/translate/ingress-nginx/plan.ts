@@ -2,13 +2,13 @@
 import { annotationKey, annotationPrefix } from "@svc-gateway/common/features/definition.ts";
 import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
 import type { HostPattern } from "@svc-gateway/common/ir/keys.ts";
-import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import { annotations as allAnnotations, type RouteFeatures } from "@svc-gateway/common/features/registry.ts";
 import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../api/kinds.ts";
 import { attempt } from "../attempt.ts";
 import { unresolvedBackend } from "../backends/service-port.ts";
 import { catchAllRefused, noEffect, servedDifferently } from "../diagnostics/ingress-nginx.ts";
-import type { ClassDefaults } from "../features/annotation-reader.ts";
+import type { AnnotationReader, ClassDefaults } from "../features/annotation-reader.ts";
 import { hasOwnValue } from "../features/annotation-reader.ts";
 import { readAnnotations } from "../ingress/annotations.ts";
 import type { CanaryClaim, CanaryRule } from "../ingress/canary.ts";
@@ -57,7 +57,7 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
     defaults === info.defaults ? ownOfAll : readAnnotations(ingress, { ...info, defaults }, context);
   const parsed = parseIngress(ingress, own.useRegex, true);
   const backends = createBackendResolver(parsed, context, { acceptsTargetPort: true });
-  const collected = collectOutputs(ingress, nginx, context, annotations);
+  const collected = collectOutputs(ingress, nginx, context, annotations, own.read);
   const clients = readAuthTls(ingress, view);
   const rules = clients && clientRulesOf(parsed.ref, clients);
   const source = { kind: "Ingress", name: parsed.ref.name, namespace: parsed.namespace };
@@ -205,6 +205,7 @@ function collectOutputs(
   nginx: NginxClass,
   { view, allowExternalName, httpsPublicPort, lastResort }: PlanContext,
   { read, say }: NginxAnnotations,
+  own: AnnotationReader,
 ): Collected {
   const endpointRefs: IngressPlan["endpointRefs"][number][] = [];
   const resources: IngressPlan["resources"][number][] = [];
@@ -213,6 +214,7 @@ function collectOutputs(
     ingress,
     namespace: ingress.metadata.namespace,
     nginx,
+    own,
     allowExternalName,
     httpsPublicPort,
     isWritten: (annotation) => isWritten(annotation, ingress, nginx),
@@ -335,9 +337,11 @@ function ownNamesOf(
         .filter((name) => hasOwnValue(annotations, { name })),
     ),
     ofClass: new Set((defaults?.keys ?? []).filter(isOwn).map(nameOf)),
-    hasFeature: (name) => {
+    protects: (name) => {
       const slug = slugOfAnnotation(name);
-      return slug === undefined || features?.[slug] !== undefined;
+      const definition = allAnnotations.get(annotationKey({ name }));
+      const refers = definition?.restricts === true || definition?.onInvalid === "deny";
+      return slug === undefined || !refers || features?.[slug] !== undefined;
     },
   };
 }

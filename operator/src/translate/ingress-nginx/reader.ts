@@ -98,8 +98,11 @@ const phrase = (sentence: string): string => sentence.replace(/\.$/, "");
 export type OwnNames = {
   readonly ofIngress: ReadonlySet<string>;
   readonly ofClass: ReadonlySet<string>;
-  /** Whether an annotation yields a feature. A reference to a resource that does not exist can restrict nothing. */
-  readonly hasFeature: (name: string) => boolean;
+  /**
+   * Whether an annotation may replace one that protects. A reference to a resource that does not exist can restrict
+   * nothing, so it may not.
+   */
+  readonly protects: (name: string) => boolean;
 };
 
 /**
@@ -229,9 +232,7 @@ export function openNginxAnnotations(
     names: Pick<ReadonlySet<string>, "has">,
     annotation: NginxAnnotation,
   ): string | undefined =>
-    annotation.own?.find(
-      (name) => names.has(name) && (annotation.protective !== true || own.hasFeature(name)),
-    );
+    annotation.own?.find((name) => names.has(name) && (annotation.protective !== true || own.protects(name)));
 
   const values = new Map<string, Value>();
   const replaced = new Set<string>();

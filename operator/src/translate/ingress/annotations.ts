@@ -44,6 +44,8 @@ type Findings = {
 type Surroundings = { readonly view: View; readonly httpsPublicPort: number };
 
 type ReadAnnotations = Findings & {
+  /** Reads the annotations again. Findings about them are already contained in the result. */
+  readonly read: AnnotationReader;
   /** The features of every route of the Ingress. */
   readonly features: RouteFeatures | undefined;
   /** Whether its `ImplementationSpecific` paths are regular expressions. */
@@ -92,7 +94,7 @@ export function readAnnotations(
   const ofClosed = ofClass.map(({ message }) => notServed(object, message));
   const events = [...findings.events, ...foreign.events, ...ofClosed];
   return {
-    ...{ features, useRegex: isRegex, rewriteTarget: newPath, canary, pathLevel },
+    ...{ read, features, useRegex: isRegex, rewriteTarget: newPath, canary, pathLevel },
     ...findings,
     diagnostics,
     events,

@@ -57,7 +57,7 @@ function read(annotations: Annotations, defaults: Annotations = {}): Read {
       kind: "Secret",
       metadata: { name: "users", namespace: "shop" },
       type: "Opaque",
-      data: { auth: Buffer.from("anna:{PLAIN}secret\n").toString("base64") },
+      data: { auth: Buffer.from("anna:{PLAIN}secret").toString("base64") },
     } as KubeObject,
     ingressOf({
       name: "web",
@@ -113,5 +113,24 @@ describe("annotations of ingress-nginx beside those of this gateway", () => {
     expect(features.cors?.allowOrigins).to.deep.equal(["https://class.example"]);
     expect(features.cors?.maxAgeSeconds).to.equal(5);
     expect(findings).to.include("NoEffect cors-max-age");
+  });
+
+  it("auth-basic-realm of this gateway is the realm of users of ingress-nginx", () => {
+    const users = { "nginx/auth-type": "basic", "nginx/auth-secret": "users" };
+    const realmOf = ({ features }: Read): string | undefined => features["auth-basic-secret"]?.[0]?.realm;
+    expect(realmOf(read({ ...users, "nginx/auth-realm": "nginx" }))).to.equal("nginx");
+    expect(realmOf(read({ ...users, "own/auth-basic-realm": "own" }))).to.equal("own");
+    const both = read({ ...users, "nginx/auth-realm": "nginx", "own/auth-basic-realm": "own" });
+    expect(realmOf(both)).to.equal("own");
+    expect(both.findings).to.include("AnnotationOverridden auth-realm");
+    const ofClass = { "own/auth-basic-realm": "class" };
+    expect(realmOf(read(users, ofClass))).to.equal("class");
+    expect(realmOf(read({ ...users, "nginx/auth-realm": "nginx" }, ofClass))).to.equal("nginx");
+  });
+
+  it("satisfy: all of this gateway replaces satisfy: any of ingress-nginx", () => {
+    const { features, findings } = read({ "nginx/satisfy": "any", "own/satisfy": "all" });
+    expect(features.satisfy).to.equal(undefined);
+    expect(findings).to.include("AnnotationOverridden satisfy");
   });
 });

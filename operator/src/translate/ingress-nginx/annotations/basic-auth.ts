@@ -51,6 +51,7 @@ export const authRealm = declare({
   risk: "Medium",
   scope: "location",
   protective: true,
+  own: ["auth-basic-realm"],
   builtIn: "",
   shownDefault: "empty",
   served: "served",

@@ -1,5 +1,5 @@
 /** Basic authentication. See docs/ingress-nginx.md, "Basic authentication". */
-import type { AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
+import { authBasicSecret, type AuthBasicSecret } from "@svc-gateway/common/features/auth-basic-secret.ts";
 import { htpasswdKey } from "@svc-gateway/common/ir/keys.ts";
 import { encodeResource } from "@svc-gateway/common/ir/resource.ts";
 import { isStandIn } from "../../../api/stand-in.ts";
@@ -42,7 +42,7 @@ export const basicAuth: Group = (read, context) => {
 /** Reads the users; undefined if the paths are closed. */
 function readUsers(read: NginxReader, context: GroupContext): AuthBasicSecret | undefined {
   const { namespace, nginx, lookup, permits, close, report, provide } = context;
-  const realm = read(authRealm) ?? "";
+  const realm = readRealm(read, context);
   if (realm === "off") {
     close(authRealm, "the realm off switches authentication off in ingress-nginx; give it another name");
     return undefined;
@@ -91,5 +91,9 @@ function readUsers(read: NginxReader, context: GroupContext): AuthBasicSecret | 
   if (leftOut.length > 0) report(authSecret, (place) => linesLeftOut(place, `Secret ${name}`, leftOut));
   const htpasswd = `${name}/${kind}`;
   provide(encodeResource(htpasswdKey(htpasswd), value));
-  return [{ htpasswd, realm, hidesCredentials: true }];
+  return [{ htpasswd, ...(realm !== undefined && { realm }), hidesCredentials: true }];
 }
+
+/** The realm; undefined for that of this gateway, if its own annotation decides and cannot be read. */
+const readRealm = (read: NginxReader, { own }: GroupContext): string | undefined =>
+  read.sourceOf(authRealm) === "own" ? own(authBasicSecret.annotations.realm) : (read(authRealm) ?? "");

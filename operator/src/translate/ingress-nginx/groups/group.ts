@@ -7,6 +7,7 @@ import type { Backend, Route } from "@svc-gateway/common/ir/route.ts";
 import type { ObjectOf } from "../../../api/kinds.ts";
 import type { EndpointRef } from "../../backends/service-port.ts";
 import type { Place } from "../../diagnostics/define-finding.ts";
+import type { AnnotationReader } from "../../features/annotation-reader.ts";
 import type { Diagnostic } from "../../finding.ts";
 import type { BackendRef } from "../../ingress/parse.ts";
 import type { View } from "../../incremental/view.ts";
@@ -37,6 +38,8 @@ export type GroupContext = View & {
   readonly ingress: ObjectOf<"Ingress">;
   readonly namespace: string;
   readonly nginx: NginxClass;
+  /** Reads annotations of this gateway, for settings about which one of them decides. */
+  readonly own: AnnotationReader;
   /** Whether ExternalName Services may be backends. */
   readonly allowExternalName: boolean;
   /** The port at which clients reach the HTTPS listener of Ingresses. */
