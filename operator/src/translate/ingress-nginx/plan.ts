@@ -104,14 +104,19 @@ function plan(ingress: ObjectOf<"Ingress">, nginx: NginxClass, context: PlanCont
   };
 
   const isClosed = annotations.isClosed() || hasNoHandshake(clients, parsed);
-  const rule = readCanary(annotations.read, annotations.say.ignore) ?? own.canary;
+  const rule = readCanary(annotations.read, own.read, annotations.say.ignore);
   if (rule !== undefined) {
     return {
       ...nothingPlanned,
       endpointRefs: backends.endpointRefs,
       canaries: canariesOf(parsed, rule, backends, collected.outputs),
-      diagnostics: [...parsed.diagnostics, ...annotations.diagnostics, ...backends.diagnostics],
-      events: annotations.events,
+      diagnostics: [
+        ...parsed.diagnostics,
+        ...own.diagnostics,
+        ...annotations.diagnostics,
+        ...backends.diagnostics,
+      ],
+      events: [...own.events, ...annotations.events],
       nginx: { ...annotations.report(), unprotectedPaths: 0 },
     };
   }

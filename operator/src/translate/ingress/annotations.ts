@@ -28,6 +28,7 @@ import type { DesiredEvent, Diagnostic } from "../finding.ts";
 import { foreignAnnotationsOf, reportForeignAnnotations } from "../foreign/foreign-annotations.ts";
 import type { View } from "../incremental/view.ts";
 import { nginxName } from "../ingress-nginx/class.ts";
+import { isCanary } from "../ingress-nginx/is-canary.ts";
 import { findWithoutEffect, readCanaryRule, type CanaryRule } from "./canary.ts";
 import type { ClassInfo } from "./classes.ts";
 
@@ -76,7 +77,10 @@ export function readAnnotations(
   const unknown = unknownKeys(own).map((key) =>
     describeUnknownKey({ object, field: keyField("metadata.annotations", key) }, key),
   );
-  const withoutEffect = findWithoutEffect(ingress, canary !== undefined);
+  const withoutEffect = findWithoutEffect(
+    ingress,
+    nginx === undefined ? canary !== undefined : isCanary(ingress, nginx),
+  );
   const ofClass = isClosed === true ? [classClosed({ object })] : [];
   const isRead = (key: string): boolean =>
     nginx !== undefined && nginxName(key, nginx.settings) !== undefined;

@@ -1,5 +1,6 @@
 /** Annotations of ingress-nginx beside those of this gateway. See docs/ingress-nginx.md, "How annotations are read". */
 import type { RouteFeatures } from "@svc-gateway/common/features/registry.ts";
+import type { BackendChoice } from "@svc-gateway/common/ir/route.ts";
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { translate } from "../../../src/translate/translate.ts";
@@ -44,14 +45,26 @@ const classOf = (defaults: Annotations): readonly KubeObject[] => [
 
 type Read = {
   readonly features: RouteFeatures;
+  /** The weights of the backends. */
+  readonly weights: readonly number[];
+  /** The conditions that choose other weights. */
+  readonly choices: readonly BackendChoice["when"][];
   /** The reasons of findings about annotations, by their names without prefix. */
   readonly findings: readonly string[];
 };
 
-/** Translates an Ingress with the annotations, of a class with the defaults. */
-function read(annotations: Annotations, defaults: Annotations = {}): Read {
+/**
+ * Translates an Ingress with the annotations, of a class with the defaults. `others` are further objects. Returns the
+ * first route.
+ */
+function read(
+  annotations: Annotations,
+  defaults: Annotations = {},
+  others: readonly KubeObject[] = [],
+): Read {
   const world = createWorld([
     ...classOf(defaults),
+    ...others,
     {
       apiVersion: "v1",
       kind: "Secret",
@@ -71,6 +84,8 @@ function read(annotations: Annotations, defaults: Annotations = {}): Read {
   const routes = routing.hosts.flatMap(({ value }) => value.routes);
   return {
     features: routes[0]?.features ?? {},
+    weights: (routes[0]?.backends ?? []).map(({ weight }) => weight),
+    choices: (routes[0]?.choices ?? []).map(({ when }) => when),
     findings: diagnostics
       .filter(({ field }) => field?.includes("annotations") === true)
       .map(({ field, reason }) => `${reason} ${/\/([a-z-]+)/.exec(field ?? "")?.[1] ?? ""}`),
@@ -132,5 +147,41 @@ describe("annotations of ingress-nginx beside those of this gateway", () => {
     const { features, findings } = read({ "nginx/satisfy": "any", "own/satisfy": "all" });
     expect(features.satisfy).to.equal(undefined);
     expect(findings).to.include("AnnotationOverridden satisfy");
+  });
+
+  const primary = ingressOf({
+    ...{ name: "primary", namespace: "shop", createdOn: "2023-01-01" },
+    rules: { "web.example": "/" },
+  });
+  const service = {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "echo", namespace: "shop" },
+    spec: { ports: [{ name: "http", port: 80 }] },
+  } as KubeObject;
+  const readBesidePrimary = (annotations: Annotations): Read => read(annotations, {}, [primary, service]);
+
+  it("each canary annotation of this gateway replaces that of ingress-nginx of the same name", () => {
+    const { weights, choices, findings } = readBesidePrimary({
+      "nginx/canary": "true",
+      "nginx/canary-weight": "0",
+      "nginx/canary-by-cookie": "kept",
+      "own/canary-weight": "30",
+    });
+    expect(weights).to.deep.equal([70, 30]);
+    expect(choices[0]).to.deep.equal({ cookies: [{ name: "kept", type: "exact", value: "always" }] });
+    expect(findings).to.deep.equal(["AnnotationOverridden canary-weight"]);
+  });
+
+  it("canary settings of ingress-nginx apply to a canary that an annotation of this gateway declares", () => {
+    const { weights, findings } = readBesidePrimary({ "own/canary": "true", "nginx/canary-weight": "20" });
+    expect(weights).to.deep.equal([80, 20]);
+    expect(findings).to.deep.equal([]);
+  });
+
+  it("canary: false of this gateway replaces canary: true of ingress-nginx", () => {
+    const { weights, findings } = read({ "nginx/canary": "true", "own/canary": "false" });
+    expect(weights).to.have.length(1);
+    expect(findings).to.deep.equal(["AnnotationOverridden canary"]);
   });
 });

@@ -12,6 +12,7 @@ const canaryRule = {
 export const canary = declare({
   ...canaryRule,
   name: "canary",
+  own: ["canary"],
   form: booleanForm,
   risk: "Low",
   builtIn: false,
@@ -22,6 +23,7 @@ export const canary = declare({
 export const canaryWeight = declare({
   ...canaryRule,
   name: "canary-weight",
+  own: ["canary-weight"],
   form: integerForm(),
   risk: "Low",
   builtIn: 0,
@@ -32,6 +34,7 @@ export const canaryWeight = declare({
 export const canaryWeightTotal = declare({
   ...canaryRule,
   name: "canary-weight-total",
+  own: ["canary-weight-total"],
   form: integerForm(),
   risk: "Low",
   builtIn: 100,
@@ -42,6 +45,7 @@ export const canaryWeightTotal = declare({
 export const canaryByHeader = declare({
   ...canaryRule,
   name: "canary-by-header",
+  own: ["canary-by-header"],
   form: textForm("name of a header", /^[A-Za-z0-9\-_]+$/, "the name of a header"),
   risk: "Medium",
   shownDefault: "none",
@@ -50,6 +54,7 @@ export const canaryByHeader = declare({
 export const canaryByHeaderValue = declare({
   ...canaryRule,
   name: "canary-by-header-value",
+  own: ["canary-by-header-value"],
   form: anyTextForm("text"),
   risk: "Medium",
   shownDefault: "none",
@@ -58,6 +63,7 @@ export const canaryByHeaderValue = declare({
 export const canaryByHeaderPattern = declare({
   ...canaryRule,
   name: "canary-by-header-pattern",
+  own: ["canary-by-header-pattern"],
   form: anyTextForm("regular expression"),
   risk: "Medium",
   shownDefault: "none",
@@ -66,6 +72,7 @@ export const canaryByHeaderPattern = declare({
 export const canaryByCookie = declare({
   ...canaryRule,
   name: "canary-by-cookie",
+  own: ["canary-by-cookie"],
   form: textForm("name of a cookie", /^[A-Za-z0-9\-._~]+$/, "the name of a cookie"),
   risk: "Medium",
   shownDefault: "none",

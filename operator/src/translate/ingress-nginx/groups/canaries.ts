@@ -1,6 +1,5 @@
 /** Findings about settings of canaries that have no effect. See docs/ingress-nginx.md, "Canaries". */
 import {
-  canary,
   canaryByCookie,
   canaryByHeader,
   canaryByHeaderPattern,
@@ -8,6 +7,7 @@ import {
   canaryWeight,
   canaryWeightTotal,
 } from "../annotations/canary.ts";
+import { readCanarySettings } from "../canary.ts";
 import type { Group } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
@@ -16,14 +16,15 @@ const ofCanary = [
   ...[canaryByHeader, canaryByHeaderValue, canaryByHeaderPattern],
 ];
 
-/** The settings themselves are read by `readCanary`. */
+/** The rule itself is read by `readCanary`. */
 export const canaries: Group = (read, context) => {
-  if (read(canary) !== true) {
+  const { isCanary, header, value } = readCanarySettings(read, context.own);
+  if (!isCanary) {
     reportPartners(ofCanary, 'has no effect without canary: "true"', read, context);
-  } else if (read(canaryByHeader) === undefined) {
+  } else if (header === undefined) {
     const ofHeader = [canaryByHeaderValue, canaryByHeaderPattern];
     reportPartners(ofHeader, "has no effect without canary-by-header", read, context);
-  } else if (read(canaryByHeaderValue) !== undefined) {
+  } else if (value !== undefined) {
     const why = "has no effect beside canary-by-header-value";
     reportPartners([canaryByHeaderPattern], why, read, context);
   }
