@@ -184,4 +184,42 @@ describe("annotations of ingress-nginx beside those of this gateway", () => {
     expect(weights).to.have.length(1);
     expect(findings).to.deep.equal(["AnnotationOverridden canary"]);
   });
+
+  it("every target of a redirect of this gateway replaces the URL of ingress-nginx, with a finding", () => {
+    const nginx = { "nginx/permanent-redirect": "https://nginx.example/" };
+    const byUrl = read({ ...nginx, "own/redirect-url": "https://own.example/" });
+    expect(byUrl.features.redirect).to.deep.equal({ url: "https://own.example/", statusCode: 302 });
+    expect(byUrl.findings).to.include("AnnotationOverridden permanent-redirect");
+    const byPort = read({ ...nginx, "own/redirect-port": "8443" });
+    expect(byPort.features.redirect).to.deep.equal({ port: 8443, statusCode: 302 });
+    expect(byPort.findings).to.include("AnnotationOverridden permanent-redirect");
+  });
+
+  it("redirect-status-code of this gateway is the status of a URL of ingress-nginx", () => {
+    const { features, findings } = read({
+      "nginx/permanent-redirect": "https://nginx.example/",
+      "nginx/permanent-redirect-code": "302",
+      "own/redirect-status-code": "308",
+    });
+    expect(features.redirect).to.deep.include({ url: "https://nginx.example/", statusCode: 308 });
+    expect(findings).to.include("AnnotationOverridden permanent-redirect-code");
+  });
+
+  it("the timeouts of this gateway replace those of ingress-nginx, with a finding about each", () => {
+    const { features, findings } = read({
+      "nginx/proxy-connect-timeout": "10",
+      "nginx/proxy-read-timeout": "10",
+      "nginx/proxy-send-timeout": "10",
+      "own/connect-timeout": "20s",
+      "own/read-gap-timeout": "20s",
+      "own/send-gap-timeout": "20s",
+    });
+    const expected = { connectTimeoutMs: 20_000, readGapMs: 20_000, sendGapMs: 20_000 };
+    expect(features.timeouts).to.deep.include(expected);
+    expect(findings).to.have.members([
+      "AnnotationOverridden proxy-connect-timeout",
+      "AnnotationOverridden proxy-read-timeout",
+      "AnnotationOverridden proxy-send-timeout",
+    ]);
+  });
 });

@@ -149,7 +149,7 @@ const timeout = (
   builtIn: shownDefault,
   shownDefault: `${shownDefault} s`,
   configKey: `proxy-${name}-timeout`,
-  ...(name !== "connect" && { own: [`${name}-timeout`] }),
+  own: name === "connect" ? ["connect-timeout"] : [`${name}-timeout`, `${name}-gap-timeout`],
   served: "served",
   meaning,
   here: "As there; `0` counts as absent, and more than 24 hours as 24 hours.",

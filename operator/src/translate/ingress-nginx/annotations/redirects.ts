@@ -8,6 +8,9 @@ const url = textForm(
   'a URL such as "https://example.com/path"',
 );
 
+/** Annotations of this gateway of which each redirects. */
+const ownTargets = ["redirect-url", "redirect-hostname", "redirect-path", "redirect-port", "redirect-scheme"];
+
 export const sslRedirect = declare({
   name: "ssl-redirect",
   form: booleanForm,
@@ -72,7 +75,7 @@ export const permanentRedirect = declare({
   risk: "Medium",
   scope: "location",
   shownDefault: "none",
-  own: ["redirect-hostname", "redirect-path", "redirect-scheme"],
+  own: ownTargets,
   served: "served",
   meaning: "The URL that all requests are redirected to.",
   here: "As there.",
@@ -99,7 +102,7 @@ export const temporalRedirect = declare({
   risk: "Medium",
   scope: "location",
   shownDefault: "none",
-  own: ["redirect-hostname", "redirect-path", "redirect-scheme"],
+  own: ownTargets,
   served: "served",
   meaning:
     "The URL that all requests are redirected to for now; it takes precedence over `permanent-redirect`.",

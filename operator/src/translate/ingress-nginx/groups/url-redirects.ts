@@ -1,5 +1,5 @@
 /** Redirects to a whole URL, and settings of hosts as a whole. See docs/ingress-nginx.md, "Redirects". */
-import type { Redirect } from "@svc-gateway/common/features/redirect.ts";
+import { redirect, type Redirect } from "@svc-gateway/common/features/redirect.ts";
 import {
   literalOf,
   parseRequestTemplate,
@@ -7,6 +7,7 @@ import {
 } from "@svc-gateway/common/features/request-template.ts";
 import { describeProblem } from "../../diagnostics/define-finding.ts";
 import { aliasRefused } from "../../diagnostics/nginx-hosts.ts";
+import { hasOwnValue } from "../../features/annotation-reader.ts";
 import { parseIngressHost } from "../../ingress/host.ts";
 import { quote } from "../../text.ts";
 import {
@@ -24,9 +25,15 @@ import type { Alias } from "../host-facts.ts";
 import type { Group, GroupContext } from "./group.ts";
 import { reportPartners } from "./partners.ts";
 
+const { redirectStatusCode: ownStatus } = redirect.annotations;
+
 export const urlRedirects: Group = (read, context) => {
   const codeOf = (annotation: NginxAnnotation<number>, last: number, otherwise: number): number => {
-    const code = read(annotation);
+    // The status of this gateway has an effect on the URL of ingress-nginx if the Ingress itself sets it.
+    const isOwn =
+      read.sourceOf(annotation) === "own" &&
+      hasOwnValue(context.ingress.metadata.annotations ?? {}, ownStatus);
+    const code = isOwn ? context.own(ownStatus) : read(annotation);
     return code === undefined || code < 300 || code > last ? otherwise : code;
   };
   const readUrl = (annotation: NginxAnnotation<string>): Redirect["url"] => {
