@@ -12,7 +12,7 @@ import { poll } from "../support/poll.ts";
 
 const convergenceLimitMs = 10_000;
 const cuts = 3;
-const betweenCutsMs = 2_000;
+const changesBetweenCuts = 10;
 const changeEveryMs = 100;
 
 describe("fault: watches are cut in mid-stream", () => {
@@ -41,6 +41,7 @@ describe("fault: watches are cut in mid-stream", () => {
 
     await sandbox.withoutLoss(async () => {
       let isCutting = true;
+      let changes = 0;
       // Changes are made before, during and after a cut; one of two routes is deleted again a little later.
       const changing = (async () => {
         for (let number = 0; isCutting; number += 1) {
@@ -48,6 +49,7 @@ describe("fault: watches are cut in mid-stream", () => {
           const body = ingress({ name, host: hostOf(name), paths: [{ service: "echo" }] });
           await ask(path, { method: "POST", body });
           (number % 2 === 0 ? kept : toDelete).push(name);
+          changes += 1;
           if (toDelete.length > 2) await deleteOldest();
           await delay(changeEveryMs);
         }
@@ -55,7 +57,8 @@ describe("fault: watches are cut in mid-stream", () => {
       })();
       try {
         for (let cut = 0; cut < cuts; cut += 1) {
-          await delay(betweenCutsMs);
+          const enough = changes + changesBetweenCuts;
+          await poll(`${changesBetweenCuts} changes before a cut`, () => changes >= enough, 60_000);
           await provider("api-server", "cut");
         }
       } finally {
