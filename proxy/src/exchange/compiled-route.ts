@@ -64,7 +64,7 @@ export type CompiledUpstream = {
 export type UnservedShare = {
   readonly kind: "status";
   readonly status: number;
-  readonly fault?: "filter" | undefined;
+  readonly fault?: "filter";
 };
 
 /** A backend of a route: an upstream, or the status that answers its share of the requests. */

@@ -90,7 +90,7 @@ class PartCompiler {
     const { endpoints, secureEndpoints, status, fault, protocol, features, closes, unbound, balancing } =
       backend;
     if (status !== undefined || endpoints === undefined) {
-      return { kind: "status", status: status ?? 500, fault };
+      return { kind: "status", status: status ?? 500, ...(fault && { fault }) };
     }
     const create = (): ServedUpstream => {
       const filters = this.filters(features);
