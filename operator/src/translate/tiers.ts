@@ -2,7 +2,8 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 
-const typeRank = { exact: 0, prefix: 1, regex: 2 } as const;
+/** The order in which the proxy tries the types of paths within a tier. */
+export const typeRank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 const prefixLength = ({ type, value }: PathMatch): number => (type === "prefix" ? value.length : 0);
 

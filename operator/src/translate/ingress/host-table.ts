@@ -23,6 +23,7 @@ import { listRoutes } from "../ingress-nginx/regex-list.ts";
 import type { HostOwner } from "../ownership.ts";
 import type { ServedHost } from "../routing.ts";
 import { quote } from "../text.ts";
+import { typeRank } from "../tiers.ts";
 import type { HostClaim, RouteClaim } from "./claims.ts";
 import { anyHost } from "./host.ts";
 import { comparedPath, isEveryPath, type PathForm } from "./path.ts";
@@ -292,15 +293,13 @@ const precedenceIn = (form: PathForm, claims: readonly HostClaim[]) => {
   return (a: Route, b: Route): number => {
     const first = a.match.path;
     const second = b.match.path;
-    const byType = rank[first.type] - rank[second.type];
+    const byType = typeRank[first.type] - typeRank[second.type];
     if (byType !== 0 || first.type === "regex") return byType;
     const text = textOf(first);
     const other = textOf(second);
     return other.length - text.length || compareText(text, other);
   };
 };
-
-const rank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 type Losses = ReturnType<typeof createLosses>;
 

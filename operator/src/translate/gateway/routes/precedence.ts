@@ -2,6 +2,7 @@
 import type { PathMatch } from "@svc-gateway/common/ir/match.ts";
 import type { Route } from "@svc-gateway/common/ir/route.ts";
 import { compareAges, type Age } from "../../age.ts";
+import { typeRank } from "../../tiers.ts";
 
 /**
  * The rank of a path match: its type, then its length in characters, then for gRPC the length of its method. A match of
@@ -19,8 +20,6 @@ export type Ranked = {
   readonly age: Age;
   readonly position: number;
 };
-
-const typeRank = { exact: 0, prefix: 1, regex: 2 } as const;
 
 /**
  * Compares two routes of a host by these criteria, in this order: the narrower host name of the route itself,
